@@ -5,7 +5,9 @@
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "common/WideInteger.h"
+#include "connectedness/cpu/NearestLabelsRow.h"
 #include "device/CudaArchitectures.h"
+#include "window/cpu/TileKernel.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "glrlm/RunLength.h"
 
@@ -15,6 +17,7 @@
 #include <atomic>
 #include <cfenv>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -243,6 +246,74 @@ TEST(HostMemory, CopiesPastCachesAreCopies)
         ASSERT_EQ(expected, to) << bytes << " bytes from " << source << " to " << target;
       }
     }
+  }
+}
+
+/** Keys of rows of all lengths by the kernel of an instruction set, and by relaxing one voxel at a time. */
+template <typename TKey>
+void
+ExpectKeysOfRows(TKey (*kernel)(const NearestLabelsRow<TKey> &))
+{
+  using Row = NearestLabelsRow<TKey>;
+  constexpr std::int64_t                pitch = Row::maxLength + 2;
+  std::mt19937                          random(7);
+  const std::vector<typename Row::Step> others{ { -pitch, 900, 0 }, { pitch, 1400, 1 } };
+  const std::vector<typename Row::Step> alongX{ { -1, 640, 2 }, { 1, 640, 3 } };
+  for (std::int64_t length = 1; length <= Row::maxLength; ++length)
+  {
+    for (int i = 0; i < 24; ++i)
+    {
+      const bool                 isMixed = i % 2 != 0;
+      std::vector<TKey>          keys(3 * pitch);
+      std::vector<std::uint32_t> blocked(Row::maxLength);
+      for (TKey & key : keys)
+      {
+        key = random() % 3 == 0 ? static_cast<TKey>(random() % 10000) : unreachedKey<TKey>;
+      }
+      for (std::uint32_t & word : blocked)
+      {
+        word = random() % 4 == 0 ? allBlocked : isMixed ? static_cast<std::uint32_t>(random() % 16) : 0u;
+      }
+      std::vector<TKey> expected = keys;
+      for (bool isDone = false; !isDone;)
+      {
+        isDone = true;
+        for (std::int64_t x = 0; x < length; ++x)
+        {
+          for (const auto & steps : { others, alongX })
+          {
+            for (const auto & step : steps)
+            {
+              const TKey offer = expected[pitch + 1 + x + step.stride] + step.key;
+              TKey &     key = expected[pitch + 1 + x];
+              if ((blocked[x] >> step.bit & 1u) == 0 && offer < key)
+              {
+                key = offer;
+                isDone = false;
+              }
+            }
+          }
+        }
+      }
+      Row row{ keys.data() + pitch + 1, blocked.data(), length, others.data(), 2, alongX.data(), isMixed, false };
+      const bool isChanged = expected != keys;
+      EXPECT_EQ(isChanged, kernel(row) != 0) << length << " voxels, case " << i;
+      EXPECT_EQ(expected, keys) << length << " voxels, case " << i;
+      row.isSettled = true;
+      EXPECT_EQ(TKey{ 0 }, kernel(row));
+    }
+  }
+}
+
+TEST(NearestLabelsRow, HasTheKeysOfShortestPathsWithAllInstructionSets)
+{
+  for (const auto set : { InstructionSet::Baseline, InstructionSet::AVX2, InstructionSet::AVX512 })
+  {
+    SCOPED_TRACE(static_cast<int>(set));
+    using Kernel32 = std::uint32_t (*)(const NearestLabelsRow<std::uint32_t> &);
+    using Kernel64 = std::uint64_t (*)(const NearestLabelsRow<std::uint64_t> &);
+    ExpectKeysOfRows(ChooseKernel<Kernel32>(set, VOXELMAPS_KERNELS(PassKeysOn)));
+    ExpectKeysOfRows(ChooseKernel<Kernel64>(set, VOXELMAPS_KERNELS(PassKeysOn)));
   }
 }
 

@@ -4,10 +4,12 @@
 #define NearestLabels_h
 
 #include "connectedness/TileGrid.h"
+#include "connectedness/cpu/NearestLabelsRow.h"
 
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "connectedness/TieDistances.h"
+#include "window/cpu/TileKernel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -18,9 +20,6 @@
 
 namespace voxelmaps
 {
-/** All links of a voxel. */
-constexpr std::uint32_t allBlocked = ~std::uint32_t{ 0 };
-
 /** For every voxel of the zone of ties, one bit for each link along which no label arrives from the voxel there; for
  * other voxels all bits. Links to voxels without a set and out of the image, where there are no keys, are not blocked,
  * so that few words are neither 0 nor all bits. */
@@ -30,6 +29,8 @@ FindBlockedLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Li
 {
   const Triple &     size = job.size;
   const std::int64_t rows = size[1] * size[2];
+  // A tie of two labels is one of all.
+  const bool canBlock = view.numberOfLabels > 2;
   ForEachTask(rows, job.execution, [&](unsigned int) {
     return [&](std::int64_t row) {
       const std::int64_t first = row * size[0];
@@ -39,7 +40,7 @@ FindBlockedLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Li
         blocked[voxel] = view.IsTie(sets[voxel]) ? 0u : allBlocked;
         any |= ~blocked[voxel];
       }
-      for (std::size_t l = 0; any != 0 && l < links.size(); ++l)
+      for (std::size_t l = 0; any != 0 && canBlock && l < links.size(); ++l)
       {
         const Link &       link = links[l];
         const std::int64_t y = row % size[1] + link.y;
@@ -82,13 +83,11 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** sets are those of strongest labels; blocked is what
-   * FindBlockedLinks() finds. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSetView & view,
-                const std::uint32_t * sets, const std::uint32_t * blocked)
+  /** sets are those of strongest labels; blocked is what FindBlockedLinks() finds. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * sets,
+                const std::uint32_t * blocked)
     : m_Job(job)
     , m_Distances(distances)
-    , m_View(view)
     , m_Sets(sets)
     , m_Blocked(blocked)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
@@ -98,6 +97,7 @@ public:
     , m_IsAwake(static_cast<std::size_t>(m_Grid.GetNumberOfTiles()))
     , m_HasTies(m_IsAwake.size(), 0)
     , m_WasSettled(m_IsAwake.size(), 0)
+    , m_IsMixed(this->GetRow(m_Grid.GetNumberOfTiles(), 0))
   {
     UseHugePages(m_Keys.get(), static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(TKey));
     for (int d = 0; d < 3; ++d)
@@ -123,7 +123,8 @@ public:
     }
   }
 
-  /** Change the labels of the zone. Returns whether all keys fit into TKey; if not, labels are as before. */
+  /** Change the labels of the zone that paths lead to. Returns whether there are such paths to all of it whose keys fit
+   * into TKey. */
   bool
   Settle()
   {
@@ -138,20 +139,15 @@ public:
     this->PassOnAll();
     std::atomic<bool> fits{ true };
     this->ForEachTie([&](std::int64_t voxel) {
-      if (m_Keys[voxel] == unreached)
+      if (m_Keys[voxel] != unreached)
+      {
+        m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & this->GetRankMask()]);
+      }
+      else
       {
         fits = false;
       }
     });
-    if (fits || sizeof(TKey) == sizeof(std::uint64_t))
-    {
-      this->ForEachTie([&](std::int64_t voxel) {
-        if (m_Keys[voxel] != unreached)
-        {
-          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & this->GetRankMask()]);
-        }
-      });
-    }
     return fits;
   }
 
@@ -187,27 +183,16 @@ public:
 
 private:
   // A key of the zone that no path has reached, above all others; all bits: outside of the zone, without a label.
-  static constexpr TKey unreached = std::numeric_limits<TKey>::max() / 2;
+  static constexpr TKey unreached = unreachedKey<TKey>;
   static constexpr TKey outside = std::numeric_limits<TKey>::max();
 
-  /** A link, from a place in the workspace to a neighbor. */
-  struct Step
-  {
-    std::int64_t stride;
-    TKey         key;
-    int          bit; // of the link
-
-    /** The key that a voxel has from the neighbor; not below unreached if the link is blocked. If the row is mixed, not
-     * all of its voxels have all links blocked, or none. */
-    template <bool IsMixed>
-    TKey
-    GetKey(TKey neighbor, std::uint32_t blocked) const
-    {
-      // A word of which one bit tells as much as all.
-      const auto word = IsMixed ? 0u - (blocked >> bit & 1u) : blocked;
-      return static_cast<TKey>(neighbor + key) | (static_cast<TKey>(static_cast<std::int32_t>(word)) & unreached);
-    }
-  };
+  // What rows are due for.
+  static constexpr std::uint8_t before = 1;
+  static constexpr std::uint8_t behind = 2;
+  static constexpr std::uint8_t along = 4;
+  static constexpr std::uint8_t allDirections = before | behind | along;
+  using Step = NearestLabelsStep<TKey>;
+  using Row = NearestLabelsRow<TKey>;
 
   /** From a row to another one. */
   struct RowStep
@@ -216,14 +201,12 @@ private:
     int z;
   };
 
-  /** The keys of a tile and of the voxels around it, and for each its blocked links; for each row, whether it is mixed,
-   * and which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
+  /** The keys of a tile and of the voxels around it; for each row, whether the rows before and behind it in memory have
+   * changed since it was computed, and whether it is to be computed along itself in any case. */
   struct Workspace
   {
-    std::vector<TKey>          keys;
-    std::vector<std::uint32_t> blocked;
-    std::vector<std::uint8_t>  isMixed;
-    std::vector<std::uint8_t>  due;
+    std::vector<TKey>         keys;
+    std::vector<std::uint8_t> due;
   };
 
   template <typename TIsSelected>
@@ -257,7 +240,21 @@ private:
   bool
   IsTie(std::int64_t voxel) const
   {
-    return m_View.IsTie(m_Sets[voxel]);
+    return m_Blocked[voxel] != allBlocked;
+  }
+
+  /** The number of a row of a tile among all. */
+  std::int64_t
+  GetRow(std::int64_t tile, std::int64_t row) const
+  {
+    return tile * m_TileSize[1] * m_TileSize[2] + row;
+  }
+
+  /** Blocked links of the voxels of a row of a tile. */
+  const std::uint32_t *
+  GetBlocked(const TileGrid::Box & box, std::int64_t y, std::int64_t z) const
+  {
+    return m_Blocked + ((box.first[2] + z) * m_Job.size[1] + box.first[1] + y) * m_Job.size[0] + box.first[0];
   }
 
   /** Call f(voxel) for all voxels of the zone. */
@@ -346,14 +343,18 @@ private:
   StartTile(std::int64_t tile)
   {
     bool any = false;
-    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int local, int count) {
+      std::uint32_t mixed = 0;
       for (std::int64_t voxel = first; voxel < first + count; ++voxel)
       {
         any = any || this->IsTie(voxel);
+        // 0 and all bits become 1 and 0.
+        mixed |= (m_Blocked[voxel] + 1) & ~1u;
         m_Keys[voxel] = this->IsTie(voxel)   ? unreached
                         : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
                                              : outside;
       }
+      m_IsMixed[this->GetRow(tile, local / count)] = mixed != 0 ? 1 : 0;
     });
     m_HasTies[tile] = any ? 1 : 0;
     m_IsAwake[tile] = m_HasTies[tile];
@@ -361,44 +362,29 @@ private:
 
   /** Copy the keys of a tile and around it. Returns whether one of them has been reached. */
   bool
-  Load(const TileGrid::Box & box, Workspace & workspace) const
+  Load(const TileGrid::Box & box, std::vector<TKey> & workspace) const
   {
-    const std::int64_t rowLength = m_TileSize[0] + 2;
-    workspace.keys.assign(rowLength * (m_TileSize[1] + 2) * (m_TileSize[2] + 2), unreached);
-    workspace.blocked.assign(workspace.keys.size(), allBlocked);
-    workspace.isMixed.assign(static_cast<std::size_t>(box.size[1] * box.size[2]), 0);
-    const Triple & size = m_Job.size;
-    TKey           smallest = unreached;
-    for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
-         z < std::min(box.first[2] + box.size[2] + 1, size[2]);
-         ++z)
+    const Triple &     size = m_Job.size;
+    const std::int64_t begin = std::max<std::int64_t>(box.first[0] - 1, 0);
+    const std::int64_t end = std::min(box.first[0] + box.size[0] + 1, size[0]);
+    TKey               smallest = unreached;
+    workspace.resize((m_TileSize[0] + 2) * (m_TileSize[1] + 2) * (m_TileSize[2] + 2));
+    for (std::int64_t z = box.first[2] - 1; z <= box.first[2] + box.size[2]; ++z)
     {
-      for (std::int64_t y = std::max<std::int64_t>(box.first[1] - 1, 0);
-           y < std::min(box.first[1] + box.size[1] + 1, size[1]);
-           ++y)
+      for (std::int64_t y = box.first[1] - 1; y <= box.first[1] + box.size[1]; ++y)
       {
-        const std::int64_t x = std::max<std::int64_t>(box.first[0] - 1, 0);
-        const std::int64_t count = std::min(box.first[0] + box.size[0] + 1, size[0]) - x;
-        const std::int64_t first = (z * size[1] + y) * size[0] + x;
-        const TKey * const from = m_Keys.get() + first;
-        const std::int64_t to = this->GetLocal(x - box.first[0], y - box.first[1], z - box.first[2]);
-        TKey * const       keys = workspace.keys.data() + to;
-        std::copy(m_Blocked + first, m_Blocked + first + count, workspace.blocked.data() + to);
-        std::uint32_t mixed = 0;
-        for (std::int64_t i = 0; i < count; ++i)
+        TKey * const keys = workspace.data() + this->GetLocal(0, y - box.first[1], z - box.first[2]);
+        keys[-1] = keys[box.size[0]] = unreached;
+        if (y < 0 || y >= size[1] || z < 0 || z >= size[2])
         {
-          keys[i] = std::min(from[i], unreached);
-          smallest = std::min(smallest, keys[i]);
+          std::fill_n(keys, box.size[0], unreached);
+          continue;
         }
-        for (std::int64_t i = 0; i < count; ++i)
+        const TKey * const from = m_Keys.get() + (z * size[1] + y) * size[0] + box.first[0];
+        for (std::int64_t x = begin - box.first[0]; x < end - box.first[0]; ++x)
         {
-          // 0 and all bits become 1 and 0.
-          mixed |= (m_Blocked[first + i] + 1) & ~1u;
-        }
-        const std::int64_t row = (z - box.first[2]) * box.size[1] + y - box.first[1];
-        if (y >= box.first[1] && y < box.first[1] + box.size[1] && z >= box.first[2] && z < box.first[2] + box.size[2])
-        {
-          workspace.isMixed[row] = mixed != 0 ? 1 : 0;
+          keys[x] = std::min(from[x], unreached);
+          smallest = std::min(smallest, keys[x]);
         }
       }
     }
@@ -412,59 +398,22 @@ private:
     return ((z + 1) * (m_TileSize[1] + 2) + y + 1) * (m_TileSize[0] + 2) + x + 1;
   }
 
-  /** Pass keys on to the voxels of a row, and along it. Returns whether any has changed. */
-  template <bool IsMixed>
-  TKey
-  PassOnToRow(const std::vector<Step> & steps, std::int64_t count, TKey * keys, const std::uint32_t * blocked) const
-  {
-    TKey changed = 0;
-    for (const Step step : steps)
-    {
-      const TKey * const from = keys + step.stride;
-      for (std::int64_t x = 0; x < count; ++x)
-      {
-        // A key that is not below the largest one is none.
-        const TKey key = std::min<TKey>(keys[x], step.template GetKey<IsMixed>(from[x], blocked[x]));
-        changed |= key ^ keys[x];
-        keys[x] = key;
-      }
-    }
-    for (const Step step : m_AlongX)
-    {
-      const auto pass = [&](std::int64_t x, TKey from) {
-        const TKey key = std::min<TKey>(keys[x], step.template GetKey<IsMixed>(from, blocked[x]));
-        changed |= key ^ keys[x];
-        keys[x] = key;
-        return key;
-      };
-      TKey last = step.stride < 0 ? keys[-1] : keys[count];
-      for (std::int64_t x = 0; step.stride < 0 && x < count; ++x)
-      {
-        last = pass(x, last);
-      }
-      for (std::int64_t x = count - 1; step.stride > 0 && x >= 0; --x)
-      {
-        last = pass(x, last);
-      }
-    }
-    return changed;
-  }
-
   /** Rows that have to be computed: all at first, and later those that a change around the tile may reach. */
   void
   FindDueRows(std::int64_t tile, const TileGrid::Box & box, Workspace & workspace)
   {
     const std::int64_t rows = box.size[1] * box.size[2];
-    workspace.due.assign(static_cast<std::size_t>(rows), 3);
+    workspace.due.assign(static_cast<std::size_t>(rows), allDirections);
     if (m_WasSettled[tile] == 0)
     {
       m_WasSettled[tile] = 1;
       return;
     }
-    const auto isChanged = [&](std::int64_t at) {
-      const TKey * const keys = workspace.keys.data() + at;
-      const auto         isShorter = [&](const Step & step) {
-        return step.template GetKey<true>(keys[step.stride], workspace.blocked[at]) < keys[0];
+    const auto isChanged = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+      const TKey * const  keys = workspace.keys.data() + this->GetLocal(x, y, z);
+      const std::uint32_t blocked = this->GetBlocked(box, y, z)[x];
+      const auto          isShorter = [&](const Step & step) {
+        return (blocked >> step.bit & 1u) == 0 && static_cast<TKey>(keys[step.stride] + step.key) < keys[0];
       };
       return std::any_of(m_AlongX.begin(), m_AlongX.end(), isShorter) ||
              std::any_of(m_Ahead.begin(), m_Ahead.end(), isShorter) ||
@@ -476,8 +425,7 @@ private:
     {
       for (std::int64_t y = 1; y < box.size[1] - 1; ++y)
       {
-        const std::int64_t at = this->GetLocal(0, y, z);
-        workspace.due[z * box.size[1] + y] = isChanged(at) || isChanged(at + box.size[0] - 1) ? 3 : 0;
+        workspace.due[z * box.size[1] + y] = isChanged(0, y, z) || isChanged(box.size[0] - 1, y, z) ? allDirections : 0;
       }
     }
   }
@@ -493,7 +441,7 @@ private:
       if (y >= 0 && y < box.size[1] && z >= 0 && z < box.size[2])
       {
         const bool isBehind = step.z > 0 || (step.z == 0 && step.y > 0);
-        due[z * box.size[1] + y] |= static_cast<std::uint8_t>(isBehind ? 1 : 2);
+        due[z * box.size[1] + y] |= isBehind ? before : behind;
       }
     }
   }
@@ -503,29 +451,32 @@ private:
   PassOn(std::int64_t tile, Workspace & workspace)
   {
     const TileGrid::Box box = m_Grid.GetBox(tile);
-    if (!this->Load(box, workspace))
+    if (!this->Load(box, workspace.keys))
     {
       return;
     }
     const std::int64_t rows = box.size[1] * box.size[2];
-    const auto         passOnTo = [&](const std::vector<Step> & steps, std::int64_t row) {
-      const std::int64_t          at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
-      TKey * const                keys = workspace.keys.data() + at;
-      const std::uint32_t * const blocked = workspace.blocked.data() + at;
-      return workspace.isMixed[row] != 0 ? this->template PassOnToRow<true>(steps, box.size[0], keys, blocked)
-                                                 : this->template PassOnToRow<false>(steps, box.size[0], keys, blocked);
-    };
     this->FindDueRows(tile, box, workspace);
-    const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t row) {
-      std::uint8_t & due = workspace.due[row];
+    const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t number) {
+      std::uint8_t & due = workspace.due[number];
       if ((due & which) == 0)
       {
         return false;
       }
-      due = static_cast<std::uint8_t>(due & ~which);
-      if (passOnTo(steps, row) != 0)
+      const std::int64_t y = number % box.size[1];
+      const std::int64_t z = number / box.size[1];
+      const Row          row{ workspace.keys.data() + this->GetLocal(0, y, z),
+                     this->GetBlocked(box, y, z),
+                     box.size[0],
+                     steps.data(),
+                     static_cast<std::int64_t>(steps.size()),
+                     m_AlongX.data(),
+                     m_IsMixed[this->GetRow(tile, number)] != 0,
+                     (due & along) == 0 };
+      due = static_cast<std::uint8_t>(due & ~(which | along));
+      if (m_Kernel(row) != 0)
       {
-        this->SetDueNextTo(box, row, workspace.due);
+        this->SetDueNextTo(box, number, workspace.due);
       }
       return true;
     };
@@ -534,11 +485,11 @@ private:
       isDone = true;
       for (std::int64_t row = 0; row < rows; ++row)
       {
-        isDone = !passOnIfDue(m_Ahead, 1, row) && isDone;
+        isDone = !passOnIfDue(m_Ahead, before, row) && isDone;
       }
       for (std::int64_t row = rows - 1; row >= 0; --row)
       {
-        isDone = !passOnIfDue(m_Behind, 2, row) && isDone;
+        isDone = !passOnIfDue(m_Behind, behind, row) && isDone;
       }
     }
 
@@ -549,18 +500,19 @@ private:
       const std::int64_t          y = row % box.size[1];
       const std::int64_t          z = row / box.size[1];
       const TKey * const          keys = workspace.keys.data() + this->GetLocal(0, y, z);
-      const std::uint32_t * const blocked = workspace.blocked.data() + this->GetLocal(0, y, z);
+      const std::uint32_t * const blocked = m_Blocked + first;
       TKey                        changed = 0;
+      TKey * const                out = m_Keys.get() + first;
       for (int x = 0; x < count; ++x)
       {
-        changed |= blocked[x] != allBlocked ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
+        changed |= (keys[x] ^ out[x]) & (blocked[x] != allBlocked ? ~TKey{ 0 } : TKey{ 0 });
       }
       if (changed == 0)
       {
         return;
       }
-      planes[0][0] = planes[0][0] || keys[0] != std::min(m_Keys[first], unreached);
-      planes[0][2] = planes[0][2] || keys[count - 1] != std::min(m_Keys[first + count - 1], unreached);
+      planes[0][0] = planes[0][0] || keys[0] != std::min(out[0], unreached);
+      planes[0][2] = planes[0][2] || keys[count - 1] != std::min(out[count - 1], unreached);
       planes[1][0] = planes[1][0] || y == 0;
       planes[1][2] = planes[1][2] || y == box.size[1] - 1;
       planes[2][0] = planes[2][0] || z == 0;
@@ -568,7 +520,7 @@ private:
       planes[0][1] = planes[1][1] = planes[2][1] = true;
       for (int x = 0; x < count; ++x)
       {
-        m_Keys[first + x] = blocked[x] != allBlocked ? keys[x] : m_Keys[first + x];
+        out[x] = blocked[x] != allBlocked ? keys[x] : out[x];
       }
     });
     const Triple place = this->GetPlace(tile);
@@ -595,7 +547,6 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
-  const TieSetView                       m_View;
   const std::uint32_t * const            m_Sets;
   const std::uint32_t * const            m_Blocked;
   TLabel * const                         m_Labels;
@@ -606,34 +557,38 @@ private:
   std::vector<std::atomic<std::uint8_t>> m_IsAwake;
   std::vector<std::uint8_t>              m_HasTies;
   std::vector<std::uint8_t>              m_WasSettled;
+  // Of the rows of all tiles, whether some voxels have both blocked and other links.
+  std::vector<std::uint8_t> m_IsMixed;
   // Steps to rows before and behind in memory, and those along a row.
   std::vector<Step> m_Ahead;
   std::vector<Step> m_Behind;
   std::vector<Step> m_AlongX;
   // From a row to those that its voxels have links to.
   std::vector<RowStep> m_RowSteps;
+  TKey (*const m_Kernel)(const Row & row) = ChooseKernel<TKey (*)(const Row &)>(InstructionSet::AVX512,
+                                                                                VOXELMAPS_KERNELS(PassKeysOn));
 };
 
 /** Give voxels in the zone of ties the nearest label. Voxels have sets of strongest labels; labels of those that no
  * label arrives at stay as they are. */
 inline void
 SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSets & sets,
-                     const std::uint32_t * setsOfVoxels)
+                     const std::uint32_t * voxelSets)
 {
   const auto                             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
   const std::unique_ptr<std::uint32_t[]> blocked(new std::uint32_t[voxels]);
   UseHugePages(blocked.get(), voxels * sizeof(std::uint32_t));
   const TieSetView view = sets.GetView();
-  FindBlockedLinks(job, distances.links, view, setsOfVoxels, blocked.get());
+  FindBlockedLinks(job, distances.links, view, voxelSets, blocked.get());
   const auto settle = [&](auto label) {
     using Label = decltype(label);
     if (job.marginOutput == nullptr &&
-        NearestLabels<std::uint32_t, Label>(job, distances, view, setsOfVoxels, blocked.get()).Settle())
+        NearestLabels<std::uint32_t, Label>(job, distances, voxelSets, blocked.get()).Settle())
     {
       return;
     }
     // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, view, setsOfVoxels, blocked.get());
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, voxelSets, blocked.get());
     nearest.Settle();
     if (job.marginOutput != nullptr)
     {

@@ -51,12 +51,13 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
     });
   });
   const RelativeResults results(job);
+  const std::uint32_t   minKey = MinKey(job);
   ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
     results.Write(
       begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
-    for (std::int64_t voxel = begin; voxel < end; ++voxel)
+    for (std::int64_t voxel = begin; words > 0 && voxel < end; ++voxel)
     {
-      if (best[voxel] < MinKey(job))
+      if (best[voxel] < minKey)
       {
         std::fill_n(strongest.begin() + voxel * static_cast<std::int64_t>(words), words, 0u);
       }

@@ -141,12 +141,12 @@ public:
     if (!isIterative)
     {
       // Not a vector: one thread would clear it.
-      const auto setsOfVoxels = isByDistance ? MakeKeys(job) : nullptr;
+      const auto voxelSets = isByDistance ? MakeKeys(job) : nullptr;
       const auto isDue = [](std::int64_t, const Contents &) { return true; };
-      this->Write(job, seededTiles, results, seedTree, isDue, setsOfVoxels.get());
+      this->Write(job, seededTiles, results, seedTree, isDue, voxelSets.get());
       if (isByDistance)
       {
-        SettleTiesByDistance(job, distances, sets, setsOfVoxels.get());
+        SettleTiesByDistance(job, distances, sets, voxelSets.get());
       }
     }
     else if (job.labelsAre16Bit)
