@@ -4,11 +4,12 @@
 """Measure what users wait for, and print a Markdown table: calls of the package, and the command until the files are on the disk.
 
 Run it with the Python of an environment that has voxelmaps and SimpleITK. Each time is the shortest of --runs, those of new processes
-included. With --device, calls of feature_maps and of connectedness are on arrays of CuPy in memory of the device. --peers adds the
-table of other packages, see peers.py.
+included. With --device, calls of feature_maps and of connectedness are on arrays of CuPy in memory of the device. --peers adds one run
+of PyRadiomics, if it is in the environment, and the table of other packages, see peers.py.
 """
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -46,6 +47,17 @@ def write_cases(folder, number, center, radii):
     (folder / "table.csv").write_text("\n".join(rows) + "\n")
 
 
+def execute_by_pyradiomics(image, mask):
+    from radiomics import featureextractor, setVerbosity
+
+    setVerbosity(40)  # errors
+    extractor = featureextractor.RadiomicsFeatureExtractor(additionalInfo=False)
+    extractor.disableAllFeatures()
+    for name in CLASSES:
+        extractor.enableFeatureClassByName(name)
+    return extractor.execute(image, mask, voxelBased=True)
+
+
 def machine():
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
     return (
@@ -60,7 +72,9 @@ def main():
     parser.add_argument("--size", type=int, nargs=3, default=[192, 192, 80], help="of the CT for connectedness: x y z")
     parser.add_argument("--device", action="store_true", help="arrays of CuPy instead of NumPy")
     parser.add_argument("--folder", help="for files (default: that of temporary files)")
-    parser.add_argument("--peers", action="store_true", help="also run peers.py for the case of HABIT and for labels")
+    parser.add_argument(
+        "--peers", action="store_true", help="also PyRadiomics, and peers.py for the case of HABIT and for labels"
+    )
     options = parser.parse_args()
     on_device, finish = np.asarray, lambda: None
     if options.device:
@@ -70,9 +84,9 @@ def main():
         print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}; ", end="")
     print(f"{machine()}\n\n| task | s |\n|---|---|")
 
-    def show(task, compute, prepare=lambda: None):
+    def show(task, compute, prepare=lambda: None, runs=options.runs):
         seconds = []
-        for _ in range(options.runs):
+        for _ in range(runs):
             prepare()
             finish()
             begin = time.perf_counter()
@@ -108,6 +122,8 @@ def main():
                 f"all maps of {what}, 3×3×3: `feature_maps`", lambda: voxelmaps.feature_maps(*arrays, **options_of_maps)
             )
             show("the same, SimpleITK images: `radiomics.execute`", execute)
+            if options.peers and mask is lesion and importlib.util.find_spec("radiomics"):
+                show("the same by PyRadiomics", lambda: execute_by_pyradiomics(image, mask), runs=1)
 
         maps = ["-m", "voxelmaps", "maps", "--classes", ",".join(CLASSES)]
         table = [*maps, "--jobs", "table.csv"]

@@ -250,7 +250,9 @@ GrayLevelDiscretization::SetRange(const IntensityRange & range)
       m_Minimum = m_Parameters.binEdges.front();
       m_Maximum = m_Parameters.binEdges.back();
       break;
-    default:
+    case MethodEnum::FixedBinNumber:
+    case MethodEnum::FixedBinSize:
+    case MethodEnum::FixedBinSizeAtMultiples:
       if (!m_Parameters.NeedsWholeInput())
       {
         m_Minimum = m_Parameters.rangeMinimum;

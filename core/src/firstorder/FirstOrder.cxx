@@ -43,7 +43,13 @@ SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
       case Feature::Uniformity:
         task.needsLevelCounts = true;
         break;
-      default:
+      case Feature::Energy:
+      case Feature::Maximum:
+      case Feature::Mean:
+      case Feature::Minimum:
+      case Feature::Range:
+      case Feature::RootMeanSquared:
+      case Feature::TotalEnergy:
         break;
     }
   }

@@ -121,7 +121,17 @@ TextureClass<CooccurrenceJob>::SetFeatures(const CooccurrenceJob & job)
         task.needsCells = task.needsCells || task.needsMaximalCorrelation;
         task.needsRows = task.needsRows || task.needsMaximalCorrelation;
         break;
-      default:
+      case Feature::Autocorrelation:
+      case Feature::ClusterProminence:
+      case Feature::ClusterShade:
+      case Feature::ClusterTendency:
+      case Feature::Contrast:
+      case Feature::Correlation:
+      case Feature::DifferenceAverage:
+      case Feature::DifferenceVariance:
+      case Feature::JointAverage:
+      case Feature::SumAverage:
+      case Feature::SumSquares:
         break;
     }
   }

@@ -32,7 +32,7 @@ struct DependenceTask : SizeMatrixTask<DependenceFeatureMapEnums>
 };
 
 /** The features of a matrix by level and size whose entries are voxels, in the order of DependenceJob::Feature. */
-constexpr SizeMatrixFeature dependenceMatrixFeatures[DependenceTask::maxFeatures] = {
+constexpr SizeMatrixFeature dependenceMatrixFeatures[] = {
   SizeMatrixFeature::SmallEmphasis,
   SizeMatrixFeature::LargeEmphasis,
   SizeMatrixFeature::LevelNonUniformity,

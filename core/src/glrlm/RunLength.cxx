@@ -121,7 +121,12 @@ TextureClass<RunLengthJob>::SetFeatures(const RunLengthJob & job)
       case Feature::RunEntropy:
         task.needsEntropy = true;
         break;
-      default:
+      case Feature::ShortRunEmphasis:
+      case Feature::LongRunEmphasis:
+      case Feature::RunLengthNonUniformity:
+      case Feature::RunLengthNonUniformityNormalized:
+      case Feature::RunPercentage:
+      case Feature::RunVariance:
         break;
     }
   }

@@ -13,7 +13,7 @@
 namespace voxelmaps
 {
 /** The features of a matrix by level and size whose entries are zones, in the order of SizeZoneJob::Feature. */
-constexpr SizeMatrixFeature sizeZoneMatrixFeatures[SizeZoneFeatureMapEnums::NumberOfFeatures] = {
+constexpr SizeMatrixFeature sizeZoneMatrixFeatures[] = {
   SizeMatrixFeature::LevelNonUniformity,
   SizeMatrixFeature::LevelNonUniformityNormalized,
   SizeMatrixFeature::LevelVariance,

@@ -439,9 +439,10 @@ MakeImage(const ResponseMapParameters & parameters, const std::array<double, 3> 
       return MakeLaws(parameters);
     case Filter::Gabor:
       return MakeGabor(parameters);
-    default:
-      return MakeWavelet(parameters);
+    case Filter::Wavelet:
+      break;
   }
+  return MakeWavelet(parameters);
 }
 
 /** The job of the filter has the part of the response that the energy needs, of which that of the energy is a job. The

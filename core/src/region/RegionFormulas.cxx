@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,14 @@ Variance(const std::vector<double> & probabilities, double mean)
   return std::count_if(probabilities.begin(), probabilities.end(), isUsed) < 2
            ? 0.0
            : Mean(probabilities, [mean](double k) { return (k - mean) * (k - mean); });
+}
+
+/** An array of as many values as are given, so that a missing one is a compiler error. */
+template <typename... TValues>
+std::array<double, sizeof...(TValues)>
+MakeArray(const TValues &... values)
+{
+  return { { values... } };
 }
 
 double
@@ -146,30 +155,30 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t levels,
                                     : needsMaximalCorrelation ? ComputeMaximalCorrelation(cells, levels)
                                                               : 0.0;
   // In the order of the enumeration.
-  return { { autocorrelation,
-             prominence,
-             shade,
-             tendency,
-             Mean(differences, [](double k) { return k * k; }),
-             correlation,
-             differenceMean,
-             Entropy(differences),
-             Variance(differences, differenceMean),
-             Mean(differences, [](double k) { return 1.0 / (1.0 + k); }),
-             Mean(differences, [](double k) { return 1.0 / (1.0 + k * k); }),
-             Mean(differences, [n](double k) { return 1.0 / (1.0 + k * k / (n * n)); }),
-             Mean(differences, [n](double k) { return 1.0 / (1.0 + k / n); }),
-             mutualInformation == 0.0 ? 0.0 : -mutualInformation / std::max(Entropy(rows), Entropy(columns)),
-             std::sqrt(OneMinusExpMinus(2.0 * mutualInformation)),
-             Mean(differences, [](double k) { return k == 0.0 ? 0.0 : 1.0 / (k * k); }),
-             rowMean,
-             energy,
-             entropy,
-             maximum,
-             Mean(sums, number),
-             Entropy(sums),
-             rowVariance,
-             maximalCorrelation } };
+  return MakeArray(autocorrelation,
+                   prominence,
+                   shade,
+                   tendency,
+                   Mean(differences, [](double k) { return k * k; }),
+                   correlation,
+                   differenceMean,
+                   Entropy(differences),
+                   Variance(differences, differenceMean),
+                   Mean(differences, [](double k) { return 1.0 / (1.0 + k); }),
+                   Mean(differences, [](double k) { return 1.0 / (1.0 + k * k); }),
+                   Mean(differences, [n](double k) { return 1.0 / (1.0 + k * k / (n * n)); }),
+                   Mean(differences, [n](double k) { return 1.0 / (1.0 + k / n); }),
+                   mutualInformation == 0.0 ? 0.0 : -mutualInformation / std::max(Entropy(rows), Entropy(columns)),
+                   std::sqrt(OneMinusExpMinus(2.0 * mutualInformation)),
+                   Mean(differences, [](double k) { return k == 0.0 ? 0.0 : 1.0 / (k * k); }),
+                   rowMean,
+                   energy,
+                   entropy,
+                   maximum,
+                   Mean(sums, number),
+                   Entropy(sums),
+                   rowVariance,
+                   maximalCorrelation);
 }
 
 SizeMatrixValues
@@ -219,22 +228,22 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
     return parts.size() < 2 ? 0.0 : mean(parts, [center](double v, double) { return (v - center) * (v - center); });
   };
   // In the order of the enumeration.
-  return { { mean(sizes, [](double j, double) { return 1.0 / (j * j); }),
-             mean(sizes, [](double j, double) { return j * j; }),
-             nonUniformity(levels) / n,
-             nonUniformity(levels) / (n * n),
-             nonUniformity(sizes) / n,
-             nonUniformity(sizes) / (n * n),
-             1.0 / mean(sizes, [](double j, double) { return j; }),
-             variance(levels),
-             variance(sizes),
-             entropy,
-             mean(levels, [](double i, double) { return 1.0 / (i * i); }),
-             mean(levels, [](double i, double) { return i * i; }),
-             mean(cells, [](double i, double j) { return 1.0 / ((i * i) * (j * j)); }),
-             mean(cells, [](double i, double j) { return (i * i) / (j * j); }),
-             mean(cells, [](double i, double j) { return (j * j) / (i * i); }),
-             mean(cells, [](double i, double j) { return (i * i) * (j * j); }) } };
+  return MakeArray(mean(sizes, [](double j, double) { return 1.0 / (j * j); }),
+                   mean(sizes, [](double j, double) { return j * j; }),
+                   nonUniformity(levels) / n,
+                   nonUniformity(levels) / (n * n),
+                   nonUniformity(sizes) / n,
+                   nonUniformity(sizes) / (n * n),
+                   1.0 / mean(sizes, [](double j, double) { return j; }),
+                   variance(levels),
+                   variance(sizes),
+                   entropy,
+                   mean(levels, [](double i, double) { return 1.0 / (i * i); }),
+                   mean(levels, [](double i, double) { return i * i; }),
+                   mean(cells, [](double i, double j) { return 1.0 / ((i * i) * (j * j)); }),
+                   mean(cells, [](double i, double j) { return (i * i) / (j * j); }),
+                   mean(cells, [](double i, double j) { return (j * j) / (i * i); }),
+                   mean(cells, [](double i, double j) { return (i * i) * (j * j); }));
 }
 
 SizeMatrixFeature
@@ -242,22 +251,23 @@ ToSizeMatrixFeature(RunLengthFeatureMapEnums::Feature feature)
 {
   using F = SizeMatrixFeature;
   // In the order of the enumeration.
-  constexpr F features[RunLengthFeatureMapEnums::NumberOfFeatures] = { F::SmallEmphasis,
-                                                                       F::LargeEmphasis,
-                                                                       F::LevelNonUniformity,
-                                                                       F::SizeNonUniformity,
-                                                                       F::Percentage,
-                                                                       F::LowLevelEmphasis,
-                                                                       F::HighLevelEmphasis,
-                                                                       F::SmallLowLevelEmphasis,
-                                                                       F::SmallHighLevelEmphasis,
-                                                                       F::LargeLowLevelEmphasis,
-                                                                       F::LargeHighLevelEmphasis,
-                                                                       F::LevelNonUniformityNormalized,
-                                                                       F::SizeNonUniformityNormalized,
-                                                                       F::LevelVariance,
-                                                                       F::SizeVariance,
-                                                                       F::Entropy };
+  constexpr F features[] = { F::SmallEmphasis,
+                             F::LargeEmphasis,
+                             F::LevelNonUniformity,
+                             F::SizeNonUniformity,
+                             F::Percentage,
+                             F::LowLevelEmphasis,
+                             F::HighLevelEmphasis,
+                             F::SmallLowLevelEmphasis,
+                             F::SmallHighLevelEmphasis,
+                             F::LargeLowLevelEmphasis,
+                             F::LargeHighLevelEmphasis,
+                             F::LevelNonUniformityNormalized,
+                             F::SizeNonUniformityNormalized,
+                             F::LevelVariance,
+                             F::SizeVariance,
+                             F::Entropy };
+  static_assert(std::size(features) == RunLengthFeatureMapEnums::NumberOfFeatures);
   return features[static_cast<std::size_t>(feature)];
 }
 
@@ -290,10 +300,10 @@ ComputeGrayToneDifferenceValues(const std::vector<ToneDifference> & levels)
   const double n = voxels;
   const auto   count = static_cast<double>(levels.size());
   // In the order of the enumeration.
-  return { { imbalances == 0.0 ? 0.0 : products / (2.0 * imbalances),
-             products == 0.0 ? greatestCoarseness : n / products,
-             2.0 * complexity / n,
-             count < 2.0 ? 0.0 : 2.0 * contrast / (n * n) * differences / n / (count * (count - 1.0)),
-             differences == 0.0 ? 0.0 : 2.0 * strength / n / differences } };
+  return MakeArray(imbalances == 0.0 ? 0.0 : products / (2.0 * imbalances),
+                   products == 0.0 ? greatestCoarseness : n / products,
+                   2.0 * complexity / n,
+                   count < 2.0 ? 0.0 : 2.0 * contrast / (n * n) * differences / n / (count * (count - 1.0)),
+                   differences == 0.0 ? 0.0 : 2.0 * strength / n / differences);
 }
 } // namespace voxelmaps

@@ -188,9 +188,11 @@ ComputeRegionMatrix(const RegionMatrixJob & job)
         return CountZones(MakeLevels(job), job.connectsAxis, job.execution);
       case RegionMatrixKind::Dependence:
         return CountDependences(MakeLevels(job), job.offsets, job.alpha, job.execution);
-      default:
-        return CountDistanceZones(job);
+      case RegionMatrixKind::DistanceZone:
+      case RegionMatrixKind::ToneDifference:
+        break;
     }
+    return CountDistanceZones(job);
   }();
   for (const Cell & cell : cells)
   {
