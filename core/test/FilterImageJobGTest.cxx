@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -596,6 +597,24 @@ TEST(FilterImageJob, NotANumberSpreadsAlongLines)
   for (std::size_t v = 0; v < 9; ++v)
   {
     EXPECT_EQ(std::isnan(found[v]), v / 3 == 1) << v;
+  }
+}
+
+TEST(FilterImageJob, DoesNotDependOnTheRoundingModeOfTheCaller)
+{
+  RandomNumbers  random(9);
+  const auto     pixels = MakeNoise(random, { { 9, 8, 7 } });
+  FilterImageJob job = MakeJob(pixels, { { 9, 8, 7 } });
+  job.images = { { { { { MakeGaussian(0, 1.3) }, 1.0 } }, FilterCombination::Sum },
+                 { { { { MakeRandomGabor(random) }, 1.0 } }, FilterCombination::Sum } };
+  for (const bool isSingle : { false, true })
+  {
+    job.isSingle = isSingle;
+    const auto expected = GetOutput(job);
+    std::fesetround(FE_UPWARD);
+    const auto found = GetOutput(job);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(found, expected)) << isSingle;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -407,6 +408,22 @@ TEST(ResponseMapJob, DoesNotDependOnWorkersOrRegions)
     part.execution.numberOfWorkers = 3;
     part.execution.parallelFor = voxelmaps::GetThreadPool();
     EXPECT_EQ(GetMap(part), expected);
+  }
+}
+
+TEST(ResponseMapJob, DoesNotDependOnTheRoundingModeOfTheCaller)
+{
+  RandomNumbers random(5);
+  for (int round = 0; round < 40; ++round)
+  {
+    const Triple         size = MakeSize(random);
+    const Values         pixels = MakeNoise(random, size);
+    const ResponseMapJob job = MakeRandomJob(random, pixels, size);
+    const Values         expected = GetMap(job);
+    std::fesetround(FE_UPWARD);
+    const Values found = GetMap(job);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(found, expected)) << round << ": " << job.parameters.filter;
   }
 }
 

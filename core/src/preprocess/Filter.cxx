@@ -609,7 +609,8 @@ GetFilterBytes(const FilterPlan & plan)
 std::uint64_t
 GetFilterMemory(const FilterImageJob & job)
 {
-  const FilterPlan plan(job);
+  const DefaultFloatingPointEnvironment environment;
+  const FilterPlan                      plan(job);
   return GetFilterBytes(plan);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "voxelmaps/ResponseMapJob.h"
 
+#include "common/ParallelFor.h"
 #include "preprocess/Filter.h"
 #include "voxelmaps/CudaArrays.h"
 #include "voxelmaps/HostMemory.h"
@@ -498,7 +499,8 @@ template <typename TAllocate, typename TCompute>
 void
 Compute(const ResponseMapJob & job, const TAllocate & allocate, const TCompute & compute)
 {
-  Jobs jobs = MakeJobs(job);
+  const DefaultFloatingPointEnvironment environment;
+  Jobs                                  jobs = MakeJobs(job);
   if (!jobs.hasSecond)
   {
     compute(jobs.first, false, false);
@@ -616,7 +618,8 @@ ResponseMapParameters::Verify() const
 ResponseMapInput
 GetResponseMapInput(const ResponseMapJob & job)
 {
-  const FilterBox input = FilterPlan(MakeJobs(job).first, false).input;
+  const DefaultFloatingPointEnvironment environment;
+  const FilterBox                       input = FilterPlan(MakeJobs(job).first, false).input;
   return { input.begin, input.GetSize() };
 }
 

@@ -410,7 +410,8 @@ private:
 void
 FilterImage(const FilterImageJob & job)
 {
-  const FilterPlan plan(job);
+  const DefaultFloatingPointEnvironment environment;
+  const FilterPlan                      plan(job);
   if (plan.IsEmpty() || job.images.empty())
   {
     return;
