@@ -180,6 +180,11 @@ protected:
   GenerateInputRequestedRegion() override
   {
     Superclass::GenerateInputRequestedRegion();
+    if (!this->GetOutput()->VerifyRequestedRegion())
+    {
+      // ITK throws an InvalidRequestedRegionError.
+      return;
+    }
     const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(this->GetInputRegion());
   }
   void

@@ -365,6 +365,18 @@ TEST(ResponseMapImageFilter, RequestsWhatKernelsReach)
   EXPECT_EQ((Range{ { 50, 110 } }), getRequested(50, 6));
 }
 
+TEST(ResponseMapImageFilter, RefusesRegionsOutsideTheImage)
+{
+  const auto image = MakeNoise({ { 5, 5, 5 } }, { { -7, 3, 50 } });
+  for (const ImageType::IndexType & index : { ImageType::IndexType{ { -8, 3, 50 } }, { { -6, 3, 50 } } })
+  {
+    const auto filter = MakeFilter(image, Filter::Mean);
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(ImageType::RegionType(index, { { 5, 5, 5 } }));
+    EXPECT_THROW(filter->Update(), itk::InvalidRequestedRegionError);
+  }
+}
+
 TEST(ResponseMapImageFilter, LengthsAreInTheUnitOfTheSpacing)
 {
   const auto image = MakeNoise({ { 12, 12, 12 } });
