@@ -53,13 +53,18 @@ namespace itk
  * Results have the same bits on the CPU and CUDA devices and for all requested regions: the filter streams. It requests
  * the requested region of its output, padded by what the kernels reach; with the boundary Periodic, the entire length
  * of the axes whose ends the kernels reach beyond. Arithmetic is that of doubles. Memory in addition to input and
- * output is 2 to 4 doubles per voxel; images that do not fit into the memory of a device are an error, so that they
- * must be streamed. An image without voxels has an output without voxels.
+ * output is 1 to 4 doubles per voxel, or up to 7 for Wavelet with Pooling Maximum and a Level above 1. These are voxels
+ * of the requested region and of the padding that later filters and the energy read. For Gabor, each thread of the CPU
+ * has (32 + 2 r) (n + 2 r) doubles more, for rows of n voxels and kernels that reach r voxels. Images that do not fit
+ * into the memory of a device are an error, so that they must be streamed. An image without voxels has an output
+ * without voxels.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if a parameter is invalid, is needed but not set, or differs from
- * its default but has no effect on the Filter, if there is not enough memory (itk::MemoryAllocationError), and for the
- * errors of VoxelMapsDeviceImageFilter.
+ * its default but has no effect on the Filter, if the computation needs more memory than the machine has (the message
+ * says how much; itk::StreamingImageFilter reduces it), if an allocation fails (itk::MemoryAllocationError), if the
+ * requested region is not within the image (itk::InvalidRequestedRegionError), and for the errors of
+ * VoxelMapsDeviceImageFilter.
  *
  * \par Sources
  * \cite Depeursinge2020 section 3.

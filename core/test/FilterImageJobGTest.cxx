@@ -664,7 +664,19 @@ TEST(FilterImageJob, SaysHowMuchMemoryItNeeds)
   // Two results at a time, or one and a sum, of doubles.
   EXPECT_EQ(voxelmaps::GetFilterMemory(job), 16000u);
   job.memoryBudget = 15999;
-  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "15999" });
+  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "15999", "smaller part" });
+
+  // The engine pads rows of Gabor filters in addition.
+  AxisFilter gabor;
+  gabor.secondAxis = 1;
+  gabor.sigma = 2.0;
+  gabor.wavelength = 3.0;
+  job.images = { { { { { gabor }, 1.0 } }, FilterCombination::Sum } };
+  job.memoryBudget = voxelmaps::GetFilterMemory(job);
+  EXPECT_EQ(job.memoryBudget, 8000u);
+  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "8000" });
+  job.memoryBudget = 1 << 20;
+  Compute(job);
 }
 
 TEST(FilterImageJob, RefusesInvalidJobs)

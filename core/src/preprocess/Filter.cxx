@@ -625,7 +625,8 @@ VerifyFilterMemory(std::uint64_t needed, std::uint64_t usable, const char * wher
            where,
            ", but ",
            usable,
-           " can be used. Filter a smaller part of the image, with single precision, or free memory.");
+           " can be used. Filter a smaller part of the image at a time, in ITK by itk::StreamingImageFilter, or free "
+           "memory.");
   }
 }
 } // namespace voxelmaps
