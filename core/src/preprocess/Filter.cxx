@@ -4,10 +4,6 @@
 
 #include "common/ParallelFor.h"
 
-#include <limits>
-#include <sstream>
-#include <string>
-
 namespace voxelmaps
 {
 namespace
@@ -73,15 +69,6 @@ public:
 private:
   double m_Sin1, m_Sin2, m_Cos1, m_Cos2, m_Exp1, m_Exp2;
 };
-
-template <typename... TParts>
-[[noreturn]] void
-Refuse(const TParts &... parts)
-{
-  std::ostringstream message;
-  (message << ... << parts);
-  throw EngineError(message.str());
-}
 
 FilterKind
 GetKind(const AxisFilter & filter)
@@ -186,9 +173,8 @@ VerifyFilter(const AxisFilter & filter, const std::array<double, 3> & spacing)
   {
     Refuse("A filter has the order ", filter.order, ", but it must be 0, 1 or 2.");
   }
-  constexpr std::size_t maxTaps = std::size_t{ 1 } << 20;
-  const auto            taps = static_cast<std::int64_t>(filter.kernel.size());
-  if (filter.kernel.size() > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
+  const auto taps = static_cast<std::int64_t>(filter.kernel.size());
+  if (taps > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
   {
     Refuse("A filter has a kernel of ",
            taps,
