@@ -34,14 +34,14 @@ namespace itk
  * - Pooling (None): for Laws and Wavelet; see ResponseMapEnums::Pooling.
  * - SupportSize (5): for Mean, voxels of the box along each axis; odd.
  * - Sigma (0, must be set): for LaplacianOfGaussian and Gabor, standard deviation.
- * - Cutoff (4): for LaplacianOfGaussian; the kernel ends after so many sigmas.
+ * - Cutoff (4): for LaplacianOfGaussian, truncation of the kernel, in sigmas.
  * - Kernels (none): for Laws, names along x, y and z, such as "E5L5S5", or "L5S5" with FilterDimension 2.
  * - ComputeEnergy (off): for Laws; the map is the mean of the absolute (and pooled) response over EnergyDistance (7)
  *   voxels on both sides along each axis.
  * - Wavelength (0, must be set), Gamma (1), Angle (0), AngleStep (0): for Gabor, whose kernel ends after 6 sigmas.
- * Gamma is the standard deviation along the wave divided by that across it. Angles are in radians, from x to y. With an
- *   AngleStep, the map is the mean over angles in these steps, in the planes xy and, with FilterDimension 3, xz and yz;
- *   without, there is one angle in the planes xy.
+ *   Gamma is the standard deviation along the wave divided by that across it. Angles are in radians, from the first
+ *   axis of the plane to the second. With an AngleStep, the map is the mean over angles in these steps, in the planes
+ *   xy and, with FilterDimension 3, xz and yz; without, there is one angle in the planes xy.
  * - Wavelet ("coif1"): for Wavelet, "haar", "db2", "db3" or "coif1". LowPassFilter and HighPassFilter (none) are the
  *   numbers of any other wavelet, in the order of PyWavelets' dec_lo and dec_hi; without the latter, it is the
  *   quadrature mirror filter of the former.
@@ -120,7 +120,7 @@ public:
   /** For LaplacianOfGaussian and Gabor: standard deviation in the unit of the spacing. It has no default. */
   VoxelMapsSetGetMacro(Sigma, double, this->m_Parameters.sigma);
 
-  /** For LaplacianOfGaussian: the kernel ends after so many sigmas. Default: 4. */
+  /** For LaplacianOfGaussian: truncation of the kernel, in sigmas. Default: 4. */
   VoxelMapsSetGetMacro(Cutoff, double, this->m_Parameters.cutoff);
 
   /** For Laws: names of kernels along x, y and z: L5, E5, S5, W5, R5, L3, E3, S3. It has no default. */
@@ -130,7 +130,7 @@ public:
   VoxelMapsSetGetMacro(ComputeEnergy, bool, this->m_Parameters.computeEnergy);
   itkBooleanMacro(ComputeEnergy);
 
-  /** For the energy: voxels on both sides of a voxel. Default: 7. */
+  /** For Laws: radius of the energy in voxels along each axis. Default: 7. */
   VoxelMapsSetGetMacro(EnergyDistance, unsigned int, this->m_Parameters.energyDistance);
 
   /** For Gabor: wavelength in the unit of the spacing. It has no default. */
@@ -139,7 +139,7 @@ public:
   /** For Gabor: standard deviation along the wave divided by that across it. Default: 1. */
   VoxelMapsSetGetMacro(Gamma, double, this->m_Parameters.gamma);
 
-  /** For Gabor: angle of the wave in radians, from x to y. Default: 0. */
+  /** For Gabor: angle of the wave in radians, from the first axis of the plane to the second. Default: 0. */
   VoxelMapsSetGetMacro(Angle, double, this->m_Parameters.angle);
 
   /** For Gabor: steps in radians of the angles over which the mean is computed; 0 for one angle. Default: 0. */

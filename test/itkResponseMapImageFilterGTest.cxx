@@ -126,7 +126,7 @@ ExpectNear(const std::vector<double> & expected, const std::vector<double> & fou
   ASSERT_EQ(expected.size(), found.size());
   for (std::size_t i = 0; i < found.size(); ++i)
   {
-    // Of intensities up to 1000, and sums in another order.
+    // For intensities up to 1000, and sums in another order.
     ASSERT_NEAR(expected[i], found[i], 1e-9) << i;
   }
 }

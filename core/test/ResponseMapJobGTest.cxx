@@ -294,7 +294,7 @@ TEST(ResponseMapJob, SmallCasesAreSumsInOrder)
   }
 }
 
-/** Of an impulse, by hand: the mean of the different rotations, of which a symmetric kernel has fewer. */
+/** Response to an impulse, by hand: the mean of the different rotations, of which a symmetric kernel has fewer. */
 TEST(ResponseMapJob, MeanOfRotationsOfAnImpulse)
 {
   Values pixels(25, 0.0);
@@ -320,7 +320,7 @@ TEST(ResponseMapJob, MeanOfRotationsOfAnImpulse)
   EXPECT_EQ(0.0, map[0]);
 }
 
-/** Of an impulse, by hand: the modulus is the envelope, which is wider across the wave. */
+/** Response to an impulse, by hand: the modulus is the envelope, which is wider across the wave. */
 TEST(ResponseMapJob, GaborFiltersOfAnImpulse)
 {
   const Triple size{ { 9, 9, 9 } };
