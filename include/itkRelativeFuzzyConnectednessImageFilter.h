@@ -59,8 +59,8 @@ namespace itk
  * - GetMarginImage(), with GenerateMarginImageOn(): \f$F(v)\f$ minus the greatest \f$f(k, v)\f$ of all labels except
  *   the winner, as a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels
  *   of equal strength. For ties by Distance, it is -1 / (1 + lead), where the lead is by how many voxels of the
- * smallest spacing the nearest other label is farther than that of the voxel: -1 where both are equally near, and 0
- * where no other arrives.
+ *   smallest spacing the nearest other label is farther than that of the voxel: -1 where both are equally near or no
+ *   label arrives, and 0 where only its own arrives.
  *
  * All are 0 where \f$F(v)\f$ is less than MinimumStrength, and outside the box of CropToSeeds, which
  * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated, and a

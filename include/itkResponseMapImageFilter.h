@@ -34,14 +34,14 @@ namespace itk
  * - Pooling (None): for Laws and Wavelet; see ResponseMapEnums::Pooling.
  * - SupportSize (5): for Mean, voxels of the box along each axis; odd.
  * - Sigma (0, must be set): for LaplacianOfGaussian and Gabor, standard deviation.
- * - Cutoff (4): for LaplacianOfGaussian; the kernel ends after so many sigmas.
+ * - Cutoff (4): for LaplacianOfGaussian, truncation of the kernel, in sigmas.
  * - Kernels (none): for Laws, names along x, y and z, such as "E5L5S5", or "L5S5" with FilterDimension 2.
  * - ComputeEnergy (off): for Laws; the map is the mean of the absolute (and pooled) response over EnergyDistance (7)
  *   voxels on both sides along each axis.
  * - Wavelength (0, must be set), Gamma (1), Angle (0), AngleStep (0): for Gabor, whose kernel ends after 6 sigmas.
- * Gamma is the standard deviation along the wave divided by that across it. Angles are in radians, from x to y. With an
- *   AngleStep, the map is the mean over angles in these steps, in the planes xy and, with FilterDimension 3, xz and yz;
- *   without, there is one angle in the planes xy.
+ *   Gamma is the standard deviation along the wave divided by that across it. Angles are in radians, from the first
+ *   axis of the plane to the second. With an AngleStep, the map is the mean over angles in these steps, in the planes
+ *   xy and, with FilterDimension 3, xz and yz; without, there is one angle in the planes xy.
  * - Wavelet ("coif1"): for Wavelet, "haar", "db2", "db3" or "coif1". LowPassFilter and HighPassFilter (none) are the
  *   numbers of any other wavelet, in the order of PyWavelets' dec_lo and dec_hi; without the latter, it is the
  *   quadrature mirror filter of the former.
@@ -53,13 +53,18 @@ namespace itk
  * Results have the same bits on the CPU and CUDA devices and for all requested regions: the filter streams. It requests
  * the requested region of its output, padded by what the kernels reach; with the boundary Periodic, the entire length
  * of the axes whose ends the kernels reach beyond. Arithmetic is that of doubles. Memory in addition to input and
- * output is 2 to 4 doubles per voxel; images that do not fit into the memory of a device are an error, so that they
- * must be streamed. An image without voxels has an output without voxels.
+ * output is 1 to 4 doubles per voxel, or up to 7 for Wavelet with Pooling Maximum and a Level above 1. These are voxels
+ * of the requested region and of the padding that later filters and the energy read. For Gabor, each thread of the CPU
+ * has (32 + 2 r) (n + 2 r) doubles more, for rows of n voxels and kernels that reach r voxels. Images that do not fit
+ * into the memory of a device are an error, so that they must be streamed. An image without voxels has an output
+ * without voxels.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if a parameter is invalid, is needed but not set, or differs from
- * its default but has no effect on the Filter, if there is not enough memory (itk::MemoryAllocationError), and for the
- * errors of VoxelMapsDeviceImageFilter.
+ * its default but has no effect on the Filter, if the computation needs more memory than the machine has (the message
+ * says how much; itk::StreamingImageFilter reduces it), if an allocation fails (itk::MemoryAllocationError), if the
+ * requested region is not within the image (itk::InvalidRequestedRegionError), and for the errors of
+ * VoxelMapsDeviceImageFilter.
  *
  * \par Sources
  * \cite Depeursinge2020 section 3.
@@ -115,7 +120,7 @@ public:
   /** For LaplacianOfGaussian and Gabor: standard deviation in the unit of the spacing. It has no default. */
   VoxelMapsSetGetMacro(Sigma, double, this->m_Parameters.sigma);
 
-  /** For LaplacianOfGaussian: the kernel ends after so many sigmas. Default: 4. */
+  /** For LaplacianOfGaussian: truncation of the kernel, in sigmas. Default: 4. */
   VoxelMapsSetGetMacro(Cutoff, double, this->m_Parameters.cutoff);
 
   /** For Laws: names of kernels along x, y and z: L5, E5, S5, W5, R5, L3, E3, S3. It has no default. */
@@ -125,7 +130,7 @@ public:
   VoxelMapsSetGetMacro(ComputeEnergy, bool, this->m_Parameters.computeEnergy);
   itkBooleanMacro(ComputeEnergy);
 
-  /** For the energy: voxels on both sides of a voxel. Default: 7. */
+  /** For Laws: radius of the energy in voxels along each axis. Default: 7. */
   VoxelMapsSetGetMacro(EnergyDistance, unsigned int, this->m_Parameters.energyDistance);
 
   /** For Gabor: wavelength in the unit of the spacing. It has no default. */
@@ -134,7 +139,7 @@ public:
   /** For Gabor: standard deviation along the wave divided by that across it. Default: 1. */
   VoxelMapsSetGetMacro(Gamma, double, this->m_Parameters.gamma);
 
-  /** For Gabor: angle of the wave in radians, from x to y. Default: 0. */
+  /** For Gabor: angle of the wave in radians, from the first axis of the plane to the second. Default: 0. */
   VoxelMapsSetGetMacro(Angle, double, this->m_Parameters.angle);
 
   /** For Gabor: steps in radians of the angles over which the mean is computed; 0 for one angle. Default: 0. */
@@ -180,6 +185,11 @@ protected:
   GenerateInputRequestedRegion() override
   {
     Superclass::GenerateInputRequestedRegion();
+    if (!this->GetOutput()->VerifyRequestedRegion())
+    {
+      // ITK throws an InvalidRequestedRegionError.
+      return;
+    }
     const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(this->GetInputRegion());
   }
   void

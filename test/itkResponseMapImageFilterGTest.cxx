@@ -126,7 +126,7 @@ ExpectNear(const std::vector<double> & expected, const std::vector<double> & fou
   ASSERT_EQ(expected.size(), found.size());
   for (std::size_t i = 0; i < found.size(); ++i)
   {
-    // Of intensities up to 1000, and sums in another order.
+    // For intensities up to 1000, and sums in another order.
     ASSERT_NEAR(expected[i], found[i], 1e-9) << i;
   }
 }
@@ -363,6 +363,18 @@ TEST(ResponseMapImageFilter, RequestsWhatKernelsReach)
   filter->SetBoundary(Boundary::Periodic);
   EXPECT_EQ((Range{ { 71, 85 } }), getRequested(75, 6));
   EXPECT_EQ((Range{ { 50, 110 } }), getRequested(50, 6));
+}
+
+TEST(ResponseMapImageFilter, RefusesRegionsOutsideTheImage)
+{
+  const auto image = MakeNoise({ { 5, 5, 5 } }, { { -7, 3, 50 } });
+  for (const ImageType::IndexType & index : { ImageType::IndexType{ { -8, 3, 50 } }, { { -6, 3, 50 } } })
+  {
+    const auto filter = MakeFilter(image, Filter::Mean);
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(ImageType::RegionType(index, { { 5, 5, 5 } }));
+    EXPECT_THROW(filter->Update(), itk::InvalidRequestedRegionError);
+  }
 }
 
 TEST(ResponseMapImageFilter, LengthsAreInTheUnitOfTheSpacing)

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -599,6 +600,24 @@ TEST(FilterImageJob, NotANumberSpreadsAlongLines)
   }
 }
 
+TEST(FilterImageJob, DoesNotDependOnTheRoundingModeOfTheCaller)
+{
+  RandomNumbers  random(9);
+  const auto     pixels = MakeNoise(random, { { 9, 8, 7 } });
+  FilterImageJob job = MakeJob(pixels, { { 9, 8, 7 } });
+  job.images = { { { { { MakeGaussian(0, 1.3) }, 1.0 } }, FilterCombination::Sum },
+                 { { { { MakeRandomGabor(random) }, 1.0 } }, FilterCombination::Sum } };
+  for (const bool isSingle : { false, true })
+  {
+    job.isSingle = isSingle;
+    const auto expected = GetOutput(job);
+    std::fesetround(FE_UPWARD);
+    const auto found = GetOutput(job);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(found, expected)) << isSingle;
+  }
+}
+
 TEST(FilterImageJob, ReportsProgressAndCanBeAborted)
 {
   RandomNumbers       random(8);
@@ -645,7 +664,19 @@ TEST(FilterImageJob, SaysHowMuchMemoryItNeeds)
   // Two results at a time, or one and a sum, of doubles.
   EXPECT_EQ(voxelmaps::GetFilterMemory(job), 16000u);
   job.memoryBudget = 15999;
-  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "15999" });
+  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "15999", "smaller part" });
+
+  // The engine pads rows of Gabor filters in addition.
+  AxisFilter gabor;
+  gabor.secondAxis = 1;
+  gabor.sigma = 2.0;
+  gabor.wavelength = 3.0;
+  job.images = { { { { { gabor }, 1.0 } }, FilterCombination::Sum } };
+  job.memoryBudget = voxelmaps::GetFilterMemory(job);
+  EXPECT_EQ(job.memoryBudget, 8000u);
+  VoxelMapsTest::ExpectEngineError([&job] { Compute(job); }, { "bytes of", "8000" });
+  job.memoryBudget = 1 << 20;
+  Compute(job);
 }
 
 TEST(FilterImageJob, RefusesInvalidJobs)

@@ -175,6 +175,7 @@ Convolve(const std::vector<T> & image, const Size & size, unsigned int axis, con
     return sum;
   });
 }
+
 /** Parameters of a Gabor filter. */
 struct Gabor
 {

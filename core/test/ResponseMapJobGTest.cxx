@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -293,7 +294,7 @@ TEST(ResponseMapJob, SmallCasesAreSumsInOrder)
   }
 }
 
-/** Of an impulse, by hand: the mean of the different rotations, of which a symmetric kernel has fewer. */
+/** Response to an impulse, by hand: the mean of the different rotations, of which a symmetric kernel has fewer. */
 TEST(ResponseMapJob, MeanOfRotationsOfAnImpulse)
 {
   Values pixels(25, 0.0);
@@ -319,7 +320,7 @@ TEST(ResponseMapJob, MeanOfRotationsOfAnImpulse)
   EXPECT_EQ(0.0, map[0]);
 }
 
-/** Of an impulse, by hand: the modulus is the envelope, which is wider across the wave. */
+/** Response to an impulse, by hand: the modulus is the envelope, which is wider across the wave. */
 TEST(ResponseMapJob, GaborFiltersOfAnImpulse)
 {
   const Triple size{ { 9, 9, 9 } };
@@ -407,6 +408,22 @@ TEST(ResponseMapJob, DoesNotDependOnWorkersOrRegions)
     part.execution.numberOfWorkers = 3;
     part.execution.parallelFor = voxelmaps::GetThreadPool();
     EXPECT_EQ(GetMap(part), expected);
+  }
+}
+
+TEST(ResponseMapJob, DoesNotDependOnTheRoundingModeOfTheCaller)
+{
+  RandomNumbers random(5);
+  for (int round = 0; round < 40; ++round)
+  {
+    const Triple         size = MakeSize(random);
+    const Values         pixels = MakeNoise(random, size);
+    const ResponseMapJob job = MakeRandomJob(random, pixels, size);
+    const Values         expected = GetMap(job);
+    std::fesetround(FE_UPWARD);
+    const Values found = GetMap(job);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(found, expected)) << round << ": " << job.parameters.filter;
   }
 }
 

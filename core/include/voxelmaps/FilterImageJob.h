@@ -86,15 +86,15 @@ struct AxisFilter
    * begins again at its end, the terms beyond the end come first, in descending order of j, as in PyWavelets. */
   std::vector<double> kernel;
   std::int64_t        origin{ 0 };
-  /** Of a convolution or a Gabor filter. */
+  /** Boundary of a convolution or a Gabor filter; recursive filters ignore it. */
   FilterBoundary boundary{ FilterBoundary::Zero };
 
   /** Wavelength of a Gabor filter in the unit of the spacing; 0 for other filters. The result is the modulus of the sum
    * of voxels times exp(-(u^2 + gamma^2 v^2) / (2 sigma^2) + 2 pi i u / wavelength), where u and v are the coordinates
-   * along and across the direction, relative to the voxel of the result; voxels whose envelope is below exp(-18) have
-   * no part in it. To the voxel of the result are added products of the factors of a voxel before it with the sum of
-   * this voxel and the opposite one (real part), or their difference (imaginary part), in ascending order along the
-   * axis, then along the second axis. */
+   * along and across the direction, relative to the voxel of the result; voxels whose envelope is below exp(-18) are
+   * ignored. The sum begins with the voxel of the result. For each earlier voxel of the kernel, in ascending order
+   * along the axis, then along the second axis, it adds the even factor times the sum (real part), and the odd factor
+   * times the difference (imaginary part), of this voxel and the opposite one. */
   double wavelength{ 0.0 };
   /** Above the axis. */
   unsigned int secondAxis{ 0 };
@@ -168,8 +168,8 @@ struct FilterImageJob
   const void * pixels{ nullptr };
   PixelType    pixelType{ PixelType::Float };
   Triple       size{ { 0, 0, 0 } };
-  /** Number of planes from the begin of each axis, 0 or 1, that filters find again after its end: PyRadiomics makes
-   * sizes even for wavelets. */
+  /** Number of planes from the beginning of each axis, 0 or 1, that are repeated after its end: PyRadiomics makes sizes
+   * even for wavelets. */
   Triple appended{ { 0, 0, 0 } };
   /** Size of a voxel. */
   std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };

@@ -80,28 +80,28 @@ struct VoxelMapsCore_EXPORT ResponseMapParameters
   unsigned int supportSize{ 5 };
   /** For LaplacianOfGaussian and Gabor: standard deviation, in the unit of the spacing. */
   double sigma{ 0.0 };
-  /** For LaplacianOfGaussian: the kernel ends after so many sigmas. */
+  /** For LaplacianOfGaussian: truncation of the kernel, in sigmas. */
   double cutoff{ 4.0 };
   /** For Laws: names along x, y and z, such as "E5L5S5", or "L5S5" in planes. */
   std::string kernels;
-  /** For Laws: whether the map is the mean of the absolute responses, pooled before, ... */
+  /** For Laws: whether the map is the mean of the absolute responses, which are pooled before. */
   bool computeEnergy{ false };
-  /** ... over so many voxels on both sides along each axis. */
+  /** For Laws: radius of the energy in voxels along each axis. */
   unsigned int energyDistance{ 7 };
   /** For Gabor: wavelength in the unit of the spacing. */
   double wavelength{ 0.0 };
   /** For Gabor: standard deviation along the wave divided by that across it. */
   double gamma{ 1.0 };
-  /** For Gabor: angle of the wave in radians, from x to y. */
+  /** For Gabor: angle of the wave in radians, from the first axis of the plane to the second. */
   double angle{ 0.0 };
   /** For Gabor: if above 0, the mean over angles in these steps, in radians, from the angle to a turn beyond it, in the
    * planes xy and, if the FilterDimension is 3, xz and yz. Otherwise, there is one angle in the planes xy. */
   double angleStep{ 0.0 };
-  /** For Wavelet: "haar", "db2", "db3" or "coif1", ... */
+  /** For Wavelet: "haar", "db2", "db3" or "coif1". */
   std::string wavelet{ "coif1" };
-  /** ... or, of any other wavelet, the filters of the decomposition, in the order of PyWavelets. Without a high-pass
-   * filter, it is the quadrature mirror filter of the low-pass filter. */
+  /** For Wavelet: the low-pass filter of the decomposition, in the order of PyWavelets, for any other wavelet. */
   std::vector<double> lowPassFilter;
+  /** For Wavelet: the high-pass filter to the lowPassFilter; if empty, its quadrature mirror filter. */
   std::vector<double> highPassFilter;
   /** For Wavelet: letters along x, y and z, L for low-pass and H for high-pass, such as "LHL", or "LH" in planes. */
   std::string subband;

@@ -59,8 +59,7 @@ class RelativeResults
 {
 public:
   /** If sets is not null, it becomes the sets of the labels that are strongest at voxels, which are values of the
-   * seeds; 0 below the minimum.
-   */
+   * seeds; 0 below the minimum. */
   explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * sets = nullptr);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of

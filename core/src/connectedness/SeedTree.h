@@ -13,8 +13,7 @@
 
 namespace voxelmaps
 {
-/** What the labels of a tree of seeds give together from a key downwards: the lowest of them, or their set.
- */
+/** What the labels of a tree of seeds give together from a key downwards: the lowest of them, or their set. */
 struct SeedTreeStep
 {
   std::uint32_t key;

@@ -17,12 +17,12 @@ namespace voxelmaps
 {
 /** The tie rule Distance: values derived from the parameters of a job.
  *
- * The zone of ties are the voxels that several labels have the same greatest strength for: they are tied there. Such a
- * voxel gets the label of the nearest voxel that only one label is strongest at, along links between voxels of the
- * zone. A link leads from a voxel to another one at which all of its labels are tied, too, so that only tied labels
- * arrive. A path is as long as its links in millimeters, each rounded to a unit of 1/64 of the smallest spacing. Of
- * labels at equal distances, the one whose first seed comes first in memory is the nearest, so that neither the numbers
- * of labels nor the order of seeds matter.
+ * The zone of ties consists of the voxels for which several labels have the same greatest strength: they are tied
+ * there. Such a voxel gets the label of the nearest voxel that only one label is strongest at, along links between
+ * voxels of the zone. A link leads from a voxel to another one at which all of its labels are tied, too, so that only
+ * tied labels arrive. A path is as long as its links in millimeters, each rounded to a unit of 1/64 of the smallest
+ * spacing. Of labels at equal distances, the one whose first seed comes first in memory is the nearest, so that neither
+ * the numbers of labels nor the order of seeds matter.
  *
  * At least one label arrives, if all have the same affinity: follow a strongest path to the voxel back to the first
  * voxel that is stronger, or at which one label is strongest. None of these links is weaker than the voxel that it

@@ -35,6 +35,7 @@ struct WarpSums
     Scan(none).ExclusiveSum(value, before, all);
   }
 };
+
 /** A place in a list for each thread that calls this together with others. By hand: CUB needs all lanes. */
 template <typename T>
 __device__ T

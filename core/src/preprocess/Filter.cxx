@@ -4,10 +4,6 @@
 
 #include "common/ParallelFor.h"
 
-#include <limits>
-#include <sstream>
-#include <string>
-
 namespace voxelmaps
 {
 namespace
@@ -73,15 +69,6 @@ public:
 private:
   double m_Sin1, m_Sin2, m_Cos1, m_Cos2, m_Exp1, m_Exp2;
 };
-
-template <typename... TParts>
-[[noreturn]] void
-Refuse(const TParts &... parts)
-{
-  std::ostringstream message;
-  (message << ... << parts);
-  throw EngineError(message.str());
-}
 
 FilterKind
 GetKind(const AxisFilter & filter)
@@ -186,9 +173,8 @@ VerifyFilter(const AxisFilter & filter, const std::array<double, 3> & spacing)
   {
     Refuse("A filter has the order ", filter.order, ", but it must be 0, 1 or 2.");
   }
-  constexpr std::size_t maxTaps = std::size_t{ 1 } << 20;
-  const auto            taps = static_cast<std::int64_t>(filter.kernel.size());
-  if (filter.kernel.size() > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
+  const auto taps = static_cast<std::int64_t>(filter.kernel.size());
+  if (taps > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
   {
     Refuse("A filter has a kernel of ",
            taps,
@@ -609,7 +595,8 @@ GetFilterBytes(const FilterPlan & plan)
 std::uint64_t
 GetFilterMemory(const FilterImageJob & job)
 {
-  const FilterPlan plan(job);
+  const DefaultFloatingPointEnvironment environment;
+  const FilterPlan                      plan(job);
   return GetFilterBytes(plan);
 }
 
@@ -624,7 +611,8 @@ VerifyFilterMemory(std::uint64_t needed, std::uint64_t usable, const char * wher
            where,
            ", but ",
            usable,
-           " can be used. Filter a smaller part of the image, with single precision, or free memory.");
+           " can be used. Filter a smaller part of the image at a time, in ITK by itk::StreamingImageFilter, or free "
+           "memory.");
   }
 }
 } // namespace voxelmaps

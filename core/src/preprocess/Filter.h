@@ -11,12 +11,26 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 // What the filters of CPU and CUDA have in common.
 namespace voxelmaps
 {
+/** The most numbers that a kernel has. */
+constexpr std::int64_t maxTaps = std::int64_t{ 1 } << 20;
+
+/** Throw EngineError with a message of these parts. */
+template <typename... TParts>
+[[noreturn]] void
+Refuse(const TParts &... parts)
+{
+  std::ostringstream message;
+  (message << ... << parts);
+  throw EngineError(message.str());
+}
+
 /** Coefficients of Deriche's recursion: those of the input (causal and anticausal), of former results, and of voxels
  * before the first one, which are equal to it. */
 struct RecursiveCoefficients

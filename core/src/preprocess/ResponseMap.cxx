@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "voxelmaps/ResponseMapJob.h"
 
+#include "common/ParallelFor.h"
 #include "preprocess/Filter.h"
 #include "voxelmaps/CudaArrays.h"
 #include "voxelmaps/HostMemory.h"
@@ -10,7 +11,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -29,8 +29,6 @@ using Pooling = ResponseMapEnums::Pooling;
 using Kernel = std::vector<double>;
 /** Kernels along x and y, and z unless planes are filtered. */
 using Row = std::vector<Kernel>;
-
-constexpr std::int64_t maxTaps = std::int64_t{ 1 } << 20;
 
 const std::map<std::string, std::pair<Kernel, double>> &
 GetLawsKernels()
@@ -69,15 +67,6 @@ GetWavelets()
   return wavelets;
 }
 
-template <typename... TParts>
-[[noreturn]] void
-Refuse(const TParts &... parts)
-{
-  std::ostringstream message;
-  (message << ... << parts);
-  throw EngineError(message.str());
-}
-
 std::string
 Join(const std::vector<std::string> & names)
 {
@@ -111,7 +100,7 @@ ToText(const TValue & value)
 
 /** The filters that a parameter has an effect on; none for those that all have. */
 std::vector<Filter>
-GetFiltersOf(const std::string & parameter)
+GetAffectedFilters(const std::string & parameter)
 {
   static const std::map<std::string, std::vector<Filter>> filters{
     { "SupportSize", { Filter::Mean } },
@@ -445,8 +434,8 @@ MakeImage(const ResponseMapParameters & parameters, const std::array<double, 3> 
   return MakeWavelet(parameters);
 }
 
-/** The job of the filter has the part of the response that the energy needs, of which that of the energy is a job. The
- * pixels are not set. */
+/** The first job computes the response where the energy needs it; the second one averages it. Compute() sets the memory
+ * between them. */
 Jobs
 MakeJobs(const ResponseMapJob & job)
 {
@@ -493,13 +482,14 @@ MakeJobs(const ResponseMapJob & job)
   return jobs;
 }
 
-/** Compute a map by a function that computes a job, whose arguments tell whether pixels and output are between the two
- * jobs, and one that allocates memory between them. */
+/** Compute a map by compute(job, readsResponse, writesResponse), where the response is the memory between two jobs,
+ * which allocate(bytes) returns. */
 template <typename TAllocate, typename TCompute>
 void
 Compute(const ResponseMapJob & job, const TAllocate & allocate, const TCompute & compute)
 {
-  Jobs jobs = MakeJobs(job);
+  const DefaultFloatingPointEnvironment environment;
+  Jobs                                  jobs = MakeJobs(job);
   if (!jobs.hasSecond)
   {
     compute(jobs.first, false, false);
@@ -528,7 +518,7 @@ ResponseMapParameters::Verify() const
   VerifyRange("FilterDimension", filterDimension, 2, 3);
   const ResponseMapParameters defaults;
   VisitParameters([&](const char * name, auto member) {
-    const std::vector<Filter> filters = GetFiltersOf(name);
+    const std::vector<Filter> filters = GetAffectedFilters(name);
     if (this->*member != defaults.*member && !filters.empty() &&
         std::find(filters.begin(), filters.end(), filter) == filters.end())
     {
@@ -617,7 +607,8 @@ ResponseMapParameters::Verify() const
 ResponseMapInput
 GetResponseMapInput(const ResponseMapJob & job)
 {
-  const FilterBox input = FilterPlan(MakeJobs(job).first, false).input;
+  const DefaultFloatingPointEnvironment environment;
+  const FilterBox                       input = FilterPlan(MakeJobs(job).first, false).input;
   return { input.begin, input.GetSize() };
 }
 
@@ -641,10 +632,10 @@ ComputeResponseMapCuda(const ResponseMapJob & job, const CudaOptions & options)
     job,
     [&own](std::uint64_t bytes) { return AllocateCuda(bytes, own); },
     [&own](const FilterImageJob & part, bool readsResponse, bool writesResponse) {
-      CudaOptions ofPart = own;
-      ofPart.inputLocation = readsResponse ? MemoryLocation::Device : own.inputLocation;
-      ofPart.outputLocation = writesResponse ? MemoryLocation::Device : own.outputLocation;
-      FilterImageCuda(part, ofPart);
+      CudaOptions partOptions = own;
+      partOptions.inputLocation = readsResponse ? MemoryLocation::Device : own.inputLocation;
+      partOptions.outputLocation = writesResponse ? MemoryLocation::Device : own.outputLocation;
+      FilterImageCuda(part, partOptions);
     });
 }
 } // namespace voxelmaps

@@ -60,8 +60,7 @@ FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std:
   });
 }
 
-/** The keys of voxels with one strongest label, and of those in the zone of ties.
- */
+/** The keys of voxels with one strongest label, and of those in the zone of ties. */
 static __global__ void
 StartNearestLabelsKernel(std::int64_t numberOfVoxels, TieSetView view, const std::uint32_t * sets,
                          CudaNearestLabels nearest)

@@ -38,6 +38,35 @@ struct Kernels
   GaborRowKernel gaborFloats = ChooseKernel<GaborRowKernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(GaborFloats));
 };
 
+/** How a plane of a Gabor filter is cut into bands of rows, which a worker reads with the voxels around them. */
+struct GaborBands
+{
+  static constexpr std::int64_t rows = 32;
+
+  std::int64_t length; // of a row of results
+  std::int64_t pitch;  // of a row of the input
+  std::int64_t numberPerPlane;
+  std::int64_t number;
+  // Numbers in the arrays of a worker: an unpadded row, the padded rows, and sums.
+  std::int64_t lineSize;
+  std::int64_t paddedSize;
+  std::int64_t sumsSize;
+
+  explicit GaborBands(const FilterNode & node)
+  {
+    const unsigned int a = node.filter->axis;
+    const unsigned int b = node.filter->secondAxis;
+    const Triple       size = node.box.GetSize();
+    length = (size[a] + gaborLaneGroup - 1) / gaborLaneGroup * gaborLaneGroup;
+    pitch = length + 2 * node.reach[0];
+    numberPerPlane = (size[b] + rows - 1) / rows;
+    number = numberPerPlane * size[3 - a - b];
+    lineSize = node.reads.GetSize()[a];
+    paddedSize = (rows + 2 * node.reach[1]) * pitch;
+    sumsSize = 2 * length;
+  }
+};
+
 class Engine
 {
 public:
@@ -46,6 +75,25 @@ public:
     , m_Plan(plan)
     , m_ResultType(job.isSingle ? PixelType::Float : PixelType::Double)
   {}
+
+  /** Bytes of the arrays of all workers for a Gabor filter, at most; those for other filters are a few lines. */
+  static std::uint64_t
+  GetGaborBytes(const FilterImageJob & job, const FilterPlan & plan, const std::vector<FilterNode> & nodes)
+  {
+    std::uint64_t bytes = 0;
+    for (const FilterNode & node : nodes)
+    {
+      if (node.kind == FilterKind::Gabor)
+      {
+        const GaborBands bands(node);
+        const auto       workers = std::min<std::int64_t>(job.execution.numberOfWorkers, bands.number);
+        const auto       values = workers * (bands.lineSize + bands.paddedSize + bands.sumsSize);
+        bytes = std::max(bytes, static_cast<std::uint64_t>(values) * plan.valueBytes);
+      }
+      bytes = std::max(bytes, GetGaborBytes(job, plan, node.children));
+    }
+    return bytes;
+  }
 
   Values
   GetInput() const
@@ -264,7 +312,6 @@ private:
   void
   FilterPlanes(const FilterNode & node, const Values & input, const Values & results)
   {
-    constexpr std::int64_t   bandRows = 32;
     const AxisFilter &       filter = *node.filter;
     const unsigned int       a = filter.axis;
     const unsigned int       b = filter.secondAxis;
@@ -275,9 +322,9 @@ private:
     const std::int64_t       margin = node.reach[1];
     const Triple             size = node.box.GetSize();
     const FilterBox &        reads = node.reads;
-    const std::int64_t       length = (size[a] + gaborLaneGroup - 1) / gaborLaneGroup * gaborLaneGroup;
-    const std::int64_t       pitch = length + 2 * reach;
-    const std::int64_t       bands = (size[b] + bandRows - 1) / bandRows;
+    const GaborBands         bands(node);
+    const std::int64_t       length = bands.length;
+    const std::int64_t       pitch = bands.pitch;
     // Where the voxels of a row are, with those that the boundary has.
     std::vector<std::int64_t> indices;
     for (std::int64_t i = node.box.begin[a] - reach; i < node.box.end[a] + reach; ++i)
@@ -286,16 +333,16 @@ private:
     }
     const auto makeWorker = [&](unsigned int) {
       const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(TReal); };
-      const auto line = MakeWorkspace(bytes(reads.GetSize()[a]));
-      const auto rows = MakeWorkspace(bytes((bandRows + 2 * margin) * pitch));
-      const auto sums = MakeWorkspace(bytes(2 * length));
+      const auto line = MakeWorkspace(bytes(bands.lineSize));
+      const auto rows = MakeWorkspace(bytes(bands.paddedSize));
+      const auto sums = MakeWorkspace(bytes(bands.sumsSize));
       return [&, line, rows, sums](std::int64_t number) {
         auto * const       values = static_cast<TReal *>(line.get());
         auto * const       even = static_cast<TReal *>(sums.get());
         Triple             at = node.box.begin;
-        const std::int64_t first = at[b] + number % bands * bandRows;
-        const std::int64_t end = std::min(first + bandRows, node.box.end[b]);
-        at[c] += number / bands;
+        const std::int64_t first = at[b] + number % bands.numberPerPlane * GaborBands::rows;
+        const std::int64_t end = std::min(first + GaborBands::rows, node.box.end[b]);
+        at[c] += number / bands.numberPerPlane;
         auto * row = static_cast<TReal *>(rows.get());
         for (std::int64_t i = first - margin; i < end + margin; ++i, row += pitch)
         {
@@ -326,7 +373,7 @@ private:
         }
       };
     };
-    ForEachTask(bands * size[c], m_Job.execution, makeWorker);
+    ForEachTask(bands.number, m_Job.execution, makeWorker);
   }
 
   void
@@ -410,12 +457,15 @@ private:
 void
 FilterImage(const FilterImageJob & job)
 {
-  const FilterPlan plan(job);
+  const DefaultFloatingPointEnvironment environment;
+  const FilterPlan                      plan(job);
   if (plan.IsEmpty() || job.images.empty())
   {
     return;
   }
-  VerifyFilterMemory(GetFilterBytes(plan), job.memoryBudget == 0 ? GetMachineMemory() : job.memoryBudget, "memory");
+  VerifyFilterMemory(GetFilterBytes(plan) + Engine::GetGaborBytes(job, plan, plan.roots),
+                     job.memoryBudget == 0 ? GetMachineMemory() : job.memoryBudget,
+                     "memory");
   Engine engine(job, plan);
   ComputeNodes(engine, plan.roots, engine.GetInput());
 }

@@ -13,7 +13,7 @@
 // The frame of kernels in which a block computes tiles of windows, as an agent of CUB: a warp has 32 windows of a row.
 // The body of a kernel is a class with
 // - Task and Layout, its parameters, where Layout::tiles are the tiles;
-// - minBlocks, for so many of which per multiprocessor the compiler leaves registers, or 0;
+// - minBlocks, minimum number of blocks per multiprocessor for __launch_bounds__, or 0;
 // - Body{ task, layout }, what a block does once;
 // - Compute(start), what it does for the tile from this output voxel on.
 namespace voxelmaps
