@@ -474,6 +474,8 @@ def _teams(folder, table):
                     lines.append([row["feature_tag"], *cells])
             text = "\n".join((";" if team == "B" else ",").join(line) for line in lines)
             (place / f"{patient}_PET.csv").write_text(text)
+    (folder / "teams" / "results" / "phase_3" / ".DS_Store").touch()
+    (folder / "teams" / "results" / "phase_3" / "README.md").touch()
     place = folder / "teams" / "results" / "phase_2"
     place.mkdir()
     lines = ["Filter ID,Metric Category,Metric Name,A,B,C,Odd"]
@@ -507,22 +509,58 @@ def test_patients(tmp_path, monkeypatch, capsys):
             assert float(found[name, tag]["ID_4"]) == pytest.approx(value, rel=1e-9)
     assert main(command) == 1
     assert "phase3.csv exists: choose another output, or replace it with --overwrite" in capsys.readouterr().err
+    # A run that fails or is ended leaves the table as it is.
+    before = table.read_bytes()
+    for error, code in ((ValueError("no scan"), 1), (KeyboardInterrupt(), 130)):
+        for function in ("_values", "_around"):
+            with monkeypatch.context() as patch:
+                patch.setattr(patients, function, lambda *_, error=error: (_ for _ in ()).throw(error))
+                assert main([*command, "--overwrite"]) == code
+            assert table.read_bytes() == before and "kept" not in capsys.readouterr().err
     _teams(tmp_path, table)
     compared = ["--teams", str(tmp_path / "teams"), "--reference", str(tmp_path / "reference"), "--overwrite"]
     assert main([*command, *compared]) == 0
     text = capsys.readouterr().out
     assert "| IBSI 2, phase 3 | LoG | 3, PET | 18 | 18 |" in text and "| IBSI 2, phase 3 | all | | 126 | 126 |" in text
     # Values that are others differ.
-    statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
-    for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
+    scans, results = patients.scans_of(tmp_path / "data"), tmp_path / "teams" / "results"
+    teams = lambda scans: patients.Teams(tmp_path / "teams", tmp_path / "reference", scans)  # noqa: E731
+    for row in teams(scans).rows(np.ones((4, 18, 9))):
         assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
-    (tmp_path / "teams" / "results" / "phase_3" / "B" / "STS_001_PET.csv").write_text("feature_tag,ID_1\n")
-    with pytest.raises(ValueError, match="B/STS_001_PET.csv has not the rows and columns of IBSI's templates: 'ID_2'"):
-        list(patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics))
-    for path in (tmp_path / "teams" / "results" / "phase_2").iterdir():
+    with pytest.raises(ValueError, match="1 scan of PET, but --teams needs at least 2"):
+        teams(scans[:1])
+    submission, newest = results / "phase_3" / "B" / "STS_001_PET.csv", results / "phase_2" / "20230111.csv"
+    for path, text, message in (
+        (submission, "feature_tag,ID_1\n", "B/STS_001_PET.csv lacks the rows and columns of IBSI's templates: 'ID_2'"),
+        (newest, "Filter ID,Metric Name,A\n1.B,mean,5\n", "20230111.csv has no column 'Metric Category': give a copy"),
+        (newest, "", "20230111.csv has no column 'Filter ID': give a copy"),
+        (newest, "Filter ID,Metric Category,Metric Name,A\n", "20230111.csv has no statistics within IBSI's tol"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            teams(scans)
+    for path in (results / "phase_2").iterdir():
         path.unlink()
     with pytest.raises(ValueError, match="has no tables in results/phase_2"):
-        patients.Teams(tmp_path / "teams", tmp_path / "reference")
+        teams(scans)
+
+
+@pytest.mark.parametrize(
+    "shape, affine, words",
+    [
+        ((11, 10, 9), np.diag([3.0, 3.0, 2.5, 1.0]), ["PET_mask.nii.gz has the spacing", "2.5"]),
+        ((11, 10, 9), np.array([[3.0, 0, 0, 6], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 1]]), ["has the origin", "6 mm"]),
+        ((11, 10, 8), np.diag([3.0, 3.0, 3.0, 1.0]), ["PET_mask.nii.gz has the size (11, 10, 8), but", "PET_image"]),
+    ],
+)
+def test_masks_of_patients_on_other_grids(tmp_path, monkeypatch, capsys, shape, affine, words):
+    _patients(tmp_path, 1)
+    monkeypatch.setattr(benchmark, "rows", lambda *_: [])
+    place = tmp_path / "data" / "ibsi_validation" / "nifti" / "STS_001" / "PET_mask.nii.gz"
+    nibabel.Nifti1Image(np.ones(shape, np.uint8), affine).to_filename(place)
+    assert main(["ibsi", "--data", str(tmp_path / "data"), "--patients", str(tmp_path / "a.csv")]) == 1
+    message = capsys.readouterr().err
+    assert not [word for word in words if word not in message] and not (tmp_path / "a.csv").exists(), message
 
 
 def test_agreement_of_raters():
@@ -539,6 +577,7 @@ def test_agreement_of_raters():
         (["--data", "data", "--patients", "a.txt"], ["a.txt is a table: give it the ending .csv"]),
         (["--data", "data", "--patients", "a.csv", "--teams", "x"], ["--teams x needs --reference, too"]),
         (["--data", "data", "--patients", "none/a.csv"], ["none/a.csv: No such file"]),
+        (["--data", "data", "--patients", "folder.csv", "--overwrite"], ["folder.csv: Is a directory"]),
         (["--data", "reference", "--patients", "a.csv"], ["no patients in ibsi_validation/nifti", "theibsi/data_sets"]),
         (
             ["--data", "data", "--patients", "a.csv", "--teams", "data", "--reference", "reference"],
@@ -549,7 +588,9 @@ def test_agreement_of_raters():
 def test_patients_that_are_missing(tmp_path, monkeypatch, capsys, options, words):
     _patients(tmp_path, 1)
     (tmp_path / "reference").mkdir()
+    (tmp_path / "folder.csv").mkdir()
     monkeypatch.chdir(tmp_path)
     assert main(["ibsi", *options]) == 1
     message = capsys.readouterr().err
     assert not [word for word in words if word not in message] and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("*a.csv*"))
