@@ -18,7 +18,7 @@ pytest.importorskip("scipy", reason="SciPy is not installed")
 nibabel = pytest.importorskip("nibabel", reason="nibabel is not installed")
 pytest.importorskip("pywt", reason="PyWavelets is not installed")
 
-# Folders with copies of IBSI's repositories, where somebody has them.
+# Folders with copies of IBSI's repositories, if available.
 DATA, REFERENCE = os.environ.get("VOXELMAPS_IBSI_DATA"), os.environ.get("VOXELMAPS_IBSI_REFERENCE")
 
 
