@@ -81,6 +81,7 @@ def test_column_of_labels(run, tmp_path):
         ("-1", "e", "label is '-1'"),
         ("1;1", "e", "label is '1;1'"),
         ('"1,1"', "e", "label 1 is given twice"),
+        ('"A,""GTV, left"', "e", """label is 'A,"GTV, left', but a name that begins with a quote must end with one"""),
         ("99999999999999999999", "e", "label is '99999999999999999999', but must be an integer"),
         ("all", "b", "the output b of image.nii.gz is also the output b of image.nii.gz"),
         ('"1,2"', "c", "the output c of image.nii.gz is also the output c of image.nii.gz"),

@@ -173,12 +173,15 @@ _SHARED = {
 _OVERWRITE = {
     "--overwrite": "replace results of other settings, images or masks, and files of other programs; never an input"
 }
+_LABEL = (
+    "label of the region in the mask: a number, or the name of a structure, in quotes of its own if it contains a comma (default: 1); "
+    "several, such as 1,2,3, or all, have a "
+)
 _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); with several, such as 1,2,3, or "
-    "all, each has a folder label-N",
+    "--label N": _LABEL + "folder label-N each",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
@@ -202,8 +205,7 @@ _OPTIONS = {
         "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-        "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); several, such as 1,2,3, or all "
-        "have a row each",
+        "--label N": _LABEL + "row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
     "connect": {
