@@ -185,21 +185,28 @@ def _check_size(count, size, dtype):
 # --- Functions of intensities ---------------------------------------------------------------------------------------------
 
 
-def _greatest_magnitude(image):
+def _greatest_magnitude(image, name):
     """The greatest absolute value of the voxels that are finite. Raises ValueError if there is none."""
-    module = image.library.module()
-    with image.library.current_device():
-        is_finite = module.isfinite(image.array)
-        if not is_finite.any():
-            raise ValueError("image has no finite intensity, of which the greatest sets the scale: check its voxels")
-        return np.float64(module.abs(image.array[is_finite]).max().item())
+    least, greatest = image.extremes()
+    if not (math.isfinite(least) and math.isfinite(greatest)):
+        module = image.library.module()
+        with image.library.current_device():
+            is_finite = module.isfinite(image.array)
+            if not is_finite.any():
+                raise ValueError(
+                    f"image has no finite voxel, but the greatest absolute intensity sets the scale of {name!r}: replace NaN and infinity"
+                )
+            finite = _arrays.Array(module.where(is_finite, image.array, 0), image.library)
+        least, greatest = finite.extremes()
+    # Numbers of Python, since the least integer has no magnitude in its type.
+    return np.float64(max(abs(least), abs(greatest)))
 
 
 def transformed(name, values, image):
-    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of values, with the functions of their library; an image sets the scale.
-    Both are arrays of float64."""
+    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of an array of float64, with the functions of its library; an image of
+    any type sets the scale."""
     module, x = values.library.module(), values.array
-    greatest = _greatest_magnitude(image)
+    greatest = _greatest_magnitude(image, name)
     with values.library.current_device(), np.errstate(all="ignore"):
         if name == "Square":
             return (float(1 / np.sqrt(greatest)) * x) ** 2
@@ -324,7 +331,8 @@ def filter_image(
     filter : str
         "LoG", the Laplacian of a Gaussian, normalized across scale, and "Gaussian": ITK's recursive filters; "Gradient", the gradient
         magnitude; "Wavelet", the undecimated subbands of PyWavelets; "Square", "SquareRoot", "Logarithm" and "Exponential", scaled by the
-        greatest finite intensity; "Mean" of a box; "Convolution" with one kernel per axis.
+        greatest finite absolute intensity (of an image of zeros, all but SquareRoot are NaN, as in PyRadiomics); "Mean" of a box;
+        "Convolution" with one kernel per axis.
     sigma : float or list of float, optional
         For LoG and Gaussian: standard deviation in mm, or in voxels without a spacing; all of a list are computed in one call.
     order : int or one per axis, default 0
@@ -397,7 +405,7 @@ def filter_image(
         if 0 in pixels.shape:
             raise ValueError(f"image has the shape {pixels.shape}, but must have voxels")
         floats = _arrays.Array(pixels.library.contiguous(pixels.array, "float64"), pixels.library)
-        result = transformed(name, floats, floats)
+        result = transformed(name, floats, pixels)
         return given(result if values["precision"] != "float" else pixels.library.contiguous(result, "float32"))
     spacing = tuple(float(size) for size in reversed(sizes))
     job = _filter_of(name, values, spacing, pixels.shape, pixels.dtype)
