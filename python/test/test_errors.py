@@ -226,7 +226,7 @@ ERRORS = {
     "filtered('Convolution', weights=np.ones((2, 2)))": "ValueError: weights has 2 kernels, but must have one",
     "filtered('Convolution', weights=[1, np.inf])": "ValueError: A kernel has a number that is not finite",
     "filtered('Convolution', weights=[1, 'a'])": "TypeError: a value of weights is 'a', but must be a number",
-    "filtered('Wavelet', wavelet='db99')": "ValueError: wavelet is 'db99', but must be a discrete wavelet of PyWavelets",
+    "filtered('Wavelet', wavelet='db99')": "ValueError: wavelet is 'db99' .did you mean db9.., but must be a discrete wavelet of PyWavelets",
     "filtered('Wavelet', level=33)": "ValueError: level is 33, but must be an integer from 1 to 32",
     "filtered('Wavelet', x=np.ones((4, 4)), plane_axis=2)": "ValueError: plane_axis is 2, but the image has 2 axes",
     "filtered(x=np.zeros((2, 4, 4, 4)), sigma=1)": "ValueError: image has 4 axes, but must be one image",

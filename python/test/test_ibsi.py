@@ -296,35 +296,56 @@ def test_response_map_of_kinds():
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        (("Log",), "filter is 'Log', but must be of mean, LoG"),
+        (("Log",), "filter is 'Log' .did you mean LoG.., but must be one of mean, LoG"),
         (("LoG",), "sigma is None, but filter 'LoG' needs a number above 0"),
         (("LoG", "L5L5L5"), "kernels is 'L5L5L5', which has no effect on the filter LoG, but on Laws"),
         (("Laws",), "kernels is None, but filter 'Laws' needs it"),
         (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of E3, E5"),
         (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters of H and L"),
+        (("wavelet", None, "LLH\0"), r"subband is 'LLH\\x00', but must be a printable string"),
         (("mean", None, None, 4), "size is 4, but must be an odd number"),
+        (("mean", None, None, np.array([3, 3])), r"size is array\(\[3, 3\]\), but must be an integer from 1"),
     ],
 )
 def test_wrong_response_maps(arguments, text):
     name, kernels, subband, size, *_ = (*arguments, None, None, None, None)
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((ValueError, TypeError), match=text):
         voxelmaps.response_map(
             np.ones((5, 5, 5)), name, kernels=kernels, subband=subband, size=5 if size is None else size
         )
+
+
+_WAVELET = {"filter": "wavelet", "sigma": None, "wavelength": None, "subband": "LLH"}
 
 
 @pytest.mark.parametrize(
     "parameters, text",
     [
         ({"sigma": 200}, "A Gabor filter of sigma 200 .* reaches 1201 voxels"),
-        ({"wavelength": 1e-320}, "sigma / wavelength finite"),
-        ({"gamma": 1e-320}, "reaches"),
-        ({"angle_step": 0.001}, "steps of 1.74.*e-05 radians"),
+        ({"wavelength": 1e-320}, "wavelength 9.*e-321, whose ratio is too large: choose a greater wavelength"),
+        ({"gamma": 1e-320}, "gamma 9.*e-321, whose ratio is too large: choose a greater gamma"),
+        ({"angle_step": 0.001}, "has 180000 angles, but must have at most 4096: choose a larger angle_step"),
+        ({"sigma": np.array([1.0, 2.0])}, r"sigma is array\(\[1., 2.\]\), but must be a number greater than 0"),
+        ({"dimension": 2.0}, "dimension is 2.0, but must be an integer from 2 to 3"),
+        (
+            {"filter": "LoG", "wavelength": None, "sigma": 1e-170},
+            "sigma is 1e-170, of which the kernel .* a sigma near",
+        ),
+        ({**_WAVELET, "wavelet_name": "nope"}, "wavelet_name is 'nope', but must be a discrete wavelet of PyWavelets"),
+        ({**_WAVELET, "wavelet_name": "coiff1"}, "wavelet_name is 'coiff1' .did you mean coif1"),
+        ({**_WAVELET, "wavelet_name": "sym20", "level": 16}, "level is 16, at which .* choose a lower level"),
     ],
 )
-def test_wrong_gabor(parameters, text):
-    with pytest.raises(ValueError, match=text):
-        voxelmaps.response_map(np.ones((5, 5, 5)), "Gabor", **{"sigma": 2, "wavelength": 3, **parameters})
+def test_wrong_numbers_of_filters(parameters, text):
+    parameters = {"filter": "Gabor", "sigma": 2, "wavelength": 3, **parameters}
+    with pytest.raises((ValueError, TypeError), match=text):
+        voxelmaps.response_map(np.ones((5, 5, 5)), **parameters)
+
+
+def test_orders_as_arrays():
+    expected = voxelmaps.response_map(_volume(), "Simoncelli", riesz_order=[1, 0, 2])
+    found = voxelmaps.response_map(_volume(), "Simoncelli", riesz_order=np.array([1, 0, 2]), level=np.int64(1))
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)

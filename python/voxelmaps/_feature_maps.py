@@ -46,6 +46,12 @@ _OF_CORE = {
     "Cutoff": "cutoff",
     "Kernels": "kernels",
     "Subband": "subband",
+    "Level": "level",
+    "EnergyDistance": "energy_distance",
+    "Wavelength": "wavelength",
+    "Gamma": "gamma",
+    "Angle": "angle",
+    "AngleStep": "angle_step",
 }
 # Radius of the window; in PyRadiomics and radiomics.execute, it is 1.
 _DEFAULT_RADIUS = 2
@@ -339,7 +345,7 @@ def call_core(function, **arguments):
     try:
         return function(**arguments)
     except ValueError as error:
-        text = re.sub("|".join(_OF_CORE), lambda name: _OF_CORE[name[0]], str(error))
+        text = re.sub(rf"\b({'|'.join(_OF_CORE)})\b", lambda name: _OF_CORE[name[0]], str(error))
         raise ValueError(text.replace("A job has", "There are")) from None
 
 

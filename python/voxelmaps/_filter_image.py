@@ -17,6 +17,7 @@ from ._devices import device_of_arrays
 from ._files import library
 from ._parameters import BOUNDARIES, FILTER_IMAGE, check_effects, checked, with_parameters
 from ._progress import shown
+from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,6 +80,17 @@ def _wavelet_kernels(name, dtype):
     impulse[length // 2] = 1
     [responses] = pywt.swt(impulse, name, level=1, start_level=0)
     return {letter: each[:length].tolist() for letter, each in zip("LH", responses)}
+
+
+def wavelet_of(value, name):
+    """The discrete wavelet of PyWavelets. Raises ValueError if there is none of this name."""
+    pywt = library("pywt", "wavelets", "PyWavelets", "radiomics")
+    known = pywt.wavelist(kind="discrete")
+    if not isinstance(value, str) or value.lower() not in known:
+        similar = did_you_mean(str(value), known)
+        rule = "must be a discrete wavelet of PyWavelets, such as 'coif1', 'haar' or 'db3'"
+        raise ValueError(f"{name} is {_parameters.shown(value)}{similar}, but {rule}")
+    return pywt.Wavelet(value)
 
 
 def wavelet_names(axes, level):
@@ -283,14 +295,7 @@ def _filter_of(name, values, spacing, shape, dtype):
         sizes = spacing if values["use_spacing"] else (1.0,) * dimension
         return _Filter(None, [gradient_magnitude(sizes)], of_result, False)
     if name == "Wavelet":
-        library("pywt", "filter Wavelet", "PyWavelets", "radiomics")
-        import pywt
-
-        if values["wavelet"] not in pywt.wavelist(kind="discrete"):
-            raise ValueError(
-                f"wavelet is {_parameters.shown(values['wavelet'])}, but must be a discrete wavelet of PyWavelets, such as 'coif1', 'haar' "
-                "or 'db3'"
-            )
+        wavelet_of(values["wavelet"], "wavelet")
         plane_axis = values["plane_axis"]
         if plane_axis is not None and plane_axis >= dimension:
             raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
