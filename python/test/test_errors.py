@@ -193,6 +193,8 @@ ERRORS = {
     "maps(image, spacing=(0.5, 0.75, 3))": r"ValueError: spacing is \(0.5, 0.75, 3\), but the image has \(3.0, 0.75, 0.5\) along z, y, x",
     "regions(image=image, spacing=(0.5, 0.75, 3))": "ValueError: leave it out, or correct the image",
     "strength(image, spacing=(0.5, 0.75, 3))": "ValueError: leave it out, or correct the image",
+    "regions(mask=parts, label={1, None})": "ValueError: label is None, but must be an integer other than 0, or a list of",
+    "maps(mask=parts, label={1, None})": "ValueError: label is None, but must be an integer other than 0, or a list of",
     "regions(mask=parts, label=True)": "ValueError: label is True, but must be an integer",
     "maps([image, image])": r"TypeError: image is a list of images, such as Image: pass one of them, such as image\[0\]",
     "maps(sample((8, 8, 8)))": "TypeError: image is a SampleCT of images, such as SampleImage: pass one of them, such as image.image",

@@ -534,7 +534,7 @@ def feature_maps(
         Names such as "glcm_Contrast", those of PyRadiomics or those of the IBSI manual ("glcm_angular_second_moment"); names of
         classes, such as "glcm" for all of its features; or a dict of lists, such as {"glcm": ["Contrast"]}. The classes are
         firstorder, glcm, gldm, glrlm, glszm and ngtdm.
-    label : int, str or list of them, optional
+    label : int, str, or list or set of them, optional
         Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
         RTSTRUCT, also by name.
     neighborhood_radius : int or one per axis, default 2
