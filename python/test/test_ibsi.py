@@ -560,6 +560,10 @@ def test_patients(tmp_path, monkeypatch, capsys):
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
             teams(scans)
+        # It is found before anything is computed.
+        with monkeypatch.context() as patch:
+            patch.setattr(patients, "compute", None)
+            assert main([*command, *compared]) == 1 and message in capsys.readouterr().err
     for path in (results / "phase_2").iterdir():
         path.unlink()
     with pytest.raises(ValueError, match="has no tables in results/phase_2"):
