@@ -4,7 +4,7 @@
 """Measure the numbers and the order of methods that the CUDA engines choose by, on the device at hand, and print Markdown tables of
 what is fastest here.
 
-The numbers were fitted to an H100. Results do not depend on them: TextureBenchmark compares each with the CPU engine. Times are those
+The numbers were fitted to an H100 or H200, as the table says. Results do not depend on them: TextureBenchmark compares each with the CPU engine. Times are those
 of kernels, the shortest of --runs; what differs by less than 3 % is a tie, and the number in the source stays.
 
 The script needs Python and TextureBenchmark alone. On a GPU machine without a checkout, with what scripts/gpu-bundle.sh packed
@@ -262,6 +262,10 @@ def main():
     options = parser.parse_args()
     if options.check:
         return check()
+    try:
+        re.compile(options.only)
+    except re.error as error:
+        parser.error(f"--only {options.only} is not a regular expression: {error}")
     chosen = [policy for policy in POLICIES if re.search(options.only, policy.name)]
     with_methods = re.search(options.only, "methods")
     if not chosen and not with_methods:

@@ -18,7 +18,7 @@ while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,13p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,12p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done

@@ -438,12 +438,14 @@ TEST(FilterImageJob, MeansOfGaborFilters)
   }
   job.images = { voxelmaps::MakeGaborImage(filter) };
   EXPECT_EQ(GetOutput(job), expected);
-  for (const double step :
-       { -1.0, 1e-4, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
+  for (const double step : { -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
   {
     filter.angleStep = step;
-    VoxelMapsTest::ExpectEngineError([&filter] { voxelmaps::MakeGaborImage(filter); }, { "steps of" });
+    VoxelMapsTest::ExpectEngineError([&filter] { voxelmaps::MakeGaborImage(filter); }, { "AngleStep is", "radians" });
   }
+  filter.angleStep = 1e-4;
+  VoxelMapsTest::ExpectEngineError([&filter] { voxelmaps::MakeGaborImage(filter); },
+                                   { "62832 angles", "at most 4096", "larger AngleStep" });
 }
 
 TEST(FilterImageJob, CombinationsOfTerms)
@@ -720,6 +722,7 @@ TEST(FilterImageJob, RefusesInvalidJobs)
   expectGaborError({ "sigma 0" }, [](auto & filter) { filter.sigma = 0.0; });
   expectGaborError({ "wavelength -2" }, [](auto & filter) { filter.wavelength = -2.0; });
   expectGaborError({ "wavelength 1e-310" }, [](auto & filter) { filter.wavelength = 1e-310; });
+  expectGaborError({ "gamma 1e-310", "too large" }, [](auto & filter) { filter.gamma = 1e-310; });
   expectGaborError({ "gamma nan" }, [](auto & filter) { filter.gamma = notANumber; });
   expectGaborError({ "angle nan" }, [](auto & filter) { filter.angle = notANumber; });
   expectGaborError({ "order 1" }, [](auto & filter) { filter.order = 1; });

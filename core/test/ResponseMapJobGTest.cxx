@@ -527,6 +527,7 @@ TEST(ResponseMapJob, RefusesInvalidJobs)
   expectError(log, { "Sigma is 0", "greater than 0" }, [](auto &, auto & p) { p.sigma = 0.0; });
   expectError(log, { "Sigma is nan", "finite" }, [](auto &, auto & p) { p.sigma = notANumber; });
   expectError(log, { "Sigma is 1e+30", "smaller Sigma" }, [](auto &, auto & p) { p.sigma = 1e30; });
+  expectError(log, { "Sigma is 1e-170", "not finite" }, [](auto &, auto & p) { p.sigma = 1e-170; });
   expectError(log, { "Cutoff is -1" }, [](auto &, auto & p) { p.cutoff = -1.0; });
   expectError(
     log, { "Pooling is Mean", "but on Laws and Wavelet" }, [](auto &, auto & p) { p.pooling = Pooling::Mean; });
@@ -544,7 +545,7 @@ TEST(ResponseMapJob, RefusesInvalidJobs)
   expectError(Filter::Gabor, { "Wavelength is 0" }, [](auto &, auto & p) { p.wavelength = 0.0; });
   expectError(Filter::Gabor, { "Gamma is nan" }, [](auto &, auto & p) { p.gamma = notANumber; });
   expectError(Filter::Gabor, { "Angle is nan", "radians" }, [](auto &, auto & p) { p.angle = notANumber; });
-  expectError(Filter::Gabor, { "steps of -1" }, [](auto &, auto & p) { p.angleStep = -1.0; });
+  expectError(Filter::Gabor, { "AngleStep is -1" }, [](auto &, auto & p) { p.angleStep = -1.0; });
   expectError(Filter::Wavelet, { "Wavelet is 'db4'", "LowPassFilter" }, [](auto &, auto & p) { p.wavelet = "db4"; });
   expectError(Filter::Wavelet, { "Wavelet is 'haar'", "LowPassFilter is a list of 1" }, [](auto &, auto & p) {
     p.wavelet = "haar";

@@ -81,6 +81,7 @@ def test_column_of_labels(run, tmp_path):
         ("-1", "e", "label is '-1'"),
         ("1;1", "e", "label is '1;1'"),
         ('"1,1"', "e", "label 1 is given twice"),
+        ('"A,""GTV, left"', "e", """label is 'A,"GTV, left', but a name that begins with a quote must end with one"""),
         ("99999999999999999999", "e", "label is '99999999999999999999', but must be an integer"),
         ("all", "b", "the output b of image.nii.gz is also the output b of image.nii.gz"),
         ('"1,2"', "c", "the output c of image.nii.gz is also the output c of image.nii.gz"),
@@ -268,16 +269,19 @@ def test_runs_that_are_killed_are_resumed(tmp_path):
     assert not list((tmp_path / "maps").rglob(".*"))
 
 
-def test_workers_of_dask(run, tmp_path):
-    """They write the files of a run without dask."""
+def test_workers_of_dask(run, tmp_path, monkeypatch):
+    """They write the files of a run without dask, and futures are followed once."""
     distributed = pytest.importorskip("distributed")
+    made, as_completed = [], distributed.as_completed
+    monkeypatch.setattr(distributed, "as_completed", lambda *a, **b: made.append(a) or as_completed(*a, **b))
+    monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 0.2)
     write_table(tmp_path, 5)
     assert run(*JOBS)[0] == 1
     expected, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text("utf-8")
     shutil.rmtree(tmp_path / "maps")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
         code, output, errors = run(*JOBS, "--dask", cluster.scheduler_address)
-    assert code == 1 and len(output) == 7 and len(errors) == 2
+    assert code == 1 and len(output) == 7 and len(errors) == 2 and len(made) == 1
     assert "none.nii.gz does not exist" in errors[0] + errors[1] and "1 of 8 cases failed" in errors[0] + errors[1]
     assert maps_of(tmp_path) == expected
     # An absolute path in the error.

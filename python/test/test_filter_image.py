@@ -159,6 +159,12 @@ def test_functions_of_intensities():
         single = voxelmaps.filter_image(image, name, precision="float")
         np.testing.assert_array_equal(single, found.astype(np.float32))
         assert single.dtype == np.float32
+        # The least integer has no magnitude in its type.
+        integers = np.array([[-(2**15), 5]], np.int16)
+        expected = voxelmaps.filter_image(integers.astype(float), name)
+        np.testing.assert_array_equal(voxelmaps.filter_image(integers, name), expected)
+        zeros = voxelmaps.filter_image(np.zeros((2, 2)), name)
+        assert np.isnan(zeros).all() if name != "SquareRoot" else not zeros.any()
 
 
 @pytest.mark.parametrize("filter", _filter_image.INTENSITIES)
@@ -170,7 +176,7 @@ def test_functions_of_intensities_that_are_not_finite(filter):
         found = voxelmaps.filter_image(np.append(image, value)[None], filter)[0]
         np.testing.assert_array_equal(found[:-1], expected)
         np.testing.assert_equal(found[-1], value)
-    with pytest.raises(ValueError, match="image has no finite intensity, of which the greatest sets the scale"):
+    with pytest.raises(ValueError, match="image has no finite voxel, but the greatest absolute intensity sets"):
         voxelmaps.filter_image(np.full((2, 2), np.nan), filter)
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("scipy", reason="SciPy is not installed")
 nibabel = pytest.importorskip("nibabel", reason="nibabel is not installed")
 pytest.importorskip("pywt", reason="PyWavelets is not installed")
 
-# Folders with copies of IBSI's repositories, where somebody has them.
+# Folders with copies of IBSI's repositories, if available.
 DATA, REFERENCE = os.environ.get("VOXELMAPS_IBSI_DATA"), os.environ.get("VOXELMAPS_IBSI_REFERENCE")
 
 
@@ -296,35 +296,56 @@ def test_response_map_of_kinds():
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        (("Log",), "filter is 'Log', but must be of mean, LoG"),
+        (("Log",), "filter is 'Log' .did you mean LoG.., but must be one of mean, LoG"),
         (("LoG",), "sigma is None, but filter 'LoG' needs a number above 0"),
         (("LoG", "L5L5L5"), "kernels is 'L5L5L5', which has no effect on the filter LoG, but on Laws"),
         (("Laws",), "kernels is None, but filter 'Laws' needs it"),
         (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of E3, E5"),
         (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters of H and L"),
+        (("wavelet", None, "LLH\0"), r"subband is 'LLH\\x00', but must be a printable string"),
         (("mean", None, None, 4), "size is 4, but must be an odd number"),
+        (("mean", None, None, np.array([3, 3])), r"size is array\(\[3, 3\]\), but must be an integer from 1"),
     ],
 )
 def test_wrong_response_maps(arguments, text):
     name, kernels, subband, size, *_ = (*arguments, None, None, None, None)
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((ValueError, TypeError), match=text):
         voxelmaps.response_map(
             np.ones((5, 5, 5)), name, kernels=kernels, subband=subband, size=5 if size is None else size
         )
+
+
+_WAVELET = {"filter": "wavelet", "sigma": None, "wavelength": None, "subband": "LLH"}
 
 
 @pytest.mark.parametrize(
     "parameters, text",
     [
         ({"sigma": 200}, "A Gabor filter of sigma 200 .* reaches 1201 voxels"),
-        ({"wavelength": 1e-320}, "sigma / wavelength finite"),
-        ({"gamma": 1e-320}, "reaches"),
-        ({"angle_step": 0.001}, "steps of 1.74.*e-05 radians"),
+        ({"wavelength": 1e-320}, "wavelength 9.*e-321, whose ratio is too large: choose a greater wavelength"),
+        ({"gamma": 1e-320}, "gamma 9.*e-321, whose ratio is too large: choose a greater gamma"),
+        ({"angle_step": 0.001}, "has 180000 angles, but must have at most 4096: choose a larger angle_step"),
+        ({"sigma": np.array([1.0, 2.0])}, r"sigma is array\(\[1., 2.\]\), but must be a number greater than 0"),
+        ({"dimension": 2.0}, "dimension is 2.0, but must be an integer from 2 to 3"),
+        (
+            {"filter": "LoG", "wavelength": None, "sigma": 1e-170},
+            "sigma is 1e-170, of which the kernel .* a sigma near",
+        ),
+        ({**_WAVELET, "wavelet_name": "nope"}, "wavelet_name is 'nope', but must be a discrete wavelet of PyWavelets"),
+        ({**_WAVELET, "wavelet_name": "coiff1"}, "wavelet_name is 'coiff1' .did you mean coif1"),
+        ({**_WAVELET, "wavelet_name": "sym20", "level": 16}, "level is 16, at which .* choose a lower level"),
     ],
 )
-def test_wrong_gabor(parameters, text):
-    with pytest.raises(ValueError, match=text):
-        voxelmaps.response_map(np.ones((5, 5, 5)), "Gabor", **{"sigma": 2, "wavelength": 3, **parameters})
+def test_wrong_numbers_of_filters(parameters, text):
+    parameters = {"filter": "Gabor", "sigma": 2, "wavelength": 3, **parameters}
+    with pytest.raises((ValueError, TypeError), match=text):
+        voxelmaps.response_map(np.ones((5, 5, 5)), **parameters)
+
+
+def test_orders_as_arrays():
+    expected = voxelmaps.response_map(_volume(), "Simoncelli", riesz_order=[1, 0, 2])
+    found = voxelmaps.response_map(_volume(), "Simoncelli", riesz_order=np.array([1, 0, 2]), level=np.int64(1))
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
@@ -474,6 +495,8 @@ def _teams(folder, table):
                     lines.append([row["feature_tag"], *cells])
             text = "\n".join((";" if team == "B" else ",").join(line) for line in lines)
             (place / f"{patient}_PET.csv").write_text(text)
+    (folder / "teams" / "results" / "phase_3" / ".DS_Store").touch()
+    (folder / "teams" / "results" / "phase_3" / "README.md").touch()
     place = folder / "teams" / "results" / "phase_2"
     place.mkdir()
     lines = ["Filter ID,Metric Category,Metric Name,A,B,C,Odd"]
@@ -507,22 +530,62 @@ def test_patients(tmp_path, monkeypatch, capsys):
             assert float(found[name, tag]["ID_4"]) == pytest.approx(value, rel=1e-9)
     assert main(command) == 1
     assert "phase3.csv exists: choose another output, or replace it with --overwrite" in capsys.readouterr().err
+    # A run that fails or is ended leaves the table as it is.
+    before = table.read_bytes()
+    for error, code in ((ValueError("no scan"), 1), (KeyboardInterrupt(), 130)):
+        for function in ("_values", "_around"):
+            with monkeypatch.context() as patch:
+                patch.setattr(patients, function, lambda *_, error=error: (_ for _ in ()).throw(error))
+                assert main([*command, "--overwrite"]) == code
+            assert table.read_bytes() == before and "kept" not in capsys.readouterr().err
     _teams(tmp_path, table)
     compared = ["--teams", str(tmp_path / "teams"), "--reference", str(tmp_path / "reference"), "--overwrite"]
     assert main([*command, *compared]) == 0
     text = capsys.readouterr().out
     assert "| IBSI 2, phase 3 | LoG | 3, PET | 18 | 18 |" in text and "| IBSI 2, phase 3 | all | | 126 | 126 |" in text
     # Values that are others differ.
-    statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
-    for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
+    scans, results = patients.scans_of(tmp_path / "data"), tmp_path / "teams" / "results"
+    teams = lambda scans: patients.Teams(tmp_path / "teams", tmp_path / "reference", scans)  # noqa: E731
+    for row in teams(scans).rows(np.ones((4, 18, 9))):
         assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
-    (tmp_path / "teams" / "results" / "phase_3" / "B" / "STS_001_PET.csv").write_text("feature_tag,ID_1\n")
-    with pytest.raises(ValueError, match="B/STS_001_PET.csv has not the rows and columns of IBSI's templates: 'ID_2'"):
-        list(patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics))
-    for path in (tmp_path / "teams" / "results" / "phase_2").iterdir():
+    with pytest.raises(ValueError, match="1 scan of PET, but --teams needs at least 2"):
+        teams(scans[:1])
+    submission, newest = results / "phase_3" / "B" / "STS_001_PET.csv", results / "phase_2" / "20230111.csv"
+    for path, text, message in (
+        (submission, "feature_tag,ID_1\n", "B/STS_001_PET.csv lacks the rows and columns of IBSI's templates: 'ID_2'"),
+        (newest, "Filter ID,Metric Name,A\n1.B,mean,5\n", "20230111.csv has no column 'Metric Category': give a copy"),
+        (newest, "", "20230111.csv has no column 'Filter ID': give a copy"),
+        (newest, "Filter ID,Metric Category,Metric Name,A\n", "20230111.csv has no statistics within IBSI's tol"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            teams(scans)
+        # It is found before anything is computed.
+        with monkeypatch.context() as patch:
+            patch.setattr(patients, "compute", None)
+            assert main([*command, *compared]) == 1 and message in capsys.readouterr().err
+    for path in (results / "phase_2").iterdir():
         path.unlink()
     with pytest.raises(ValueError, match="has no tables in results/phase_2"):
-        patients.Teams(tmp_path / "teams", tmp_path / "reference")
+        teams(scans)
+
+
+@pytest.mark.parametrize(
+    "shape, affine, words",
+    [
+        ((11, 10, 9), np.diag([3.0, 3.0, 2.5, 1.0]), ["PET_mask.nii.gz has the spacing", "2.5"]),
+        ((11, 10, 9), np.array([[3.0, 0, 0, 6], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 1]]), ["has the origin", "6 mm"]),
+        ((11, 10, 8), np.diag([3.0, 3.0, 3.0, 1.0]), ["PET_mask.nii.gz has the size (11, 10, 8), but", "PET_image"]),
+    ],
+)
+def test_masks_of_patients_on_other_grids(tmp_path, monkeypatch, capsys, shape, affine, words):
+    _patients(tmp_path, 1)
+    monkeypatch.setattr(benchmark, "rows", lambda *_: [])
+    place = tmp_path / "data" / "ibsi_validation" / "nifti" / "STS_001" / "PET_mask.nii.gz"
+    nibabel.Nifti1Image(np.ones(shape, np.uint8), affine).to_filename(place)
+    assert main(["ibsi", "--data", str(tmp_path / "data"), "--patients", str(tmp_path / "a.csv")]) == 1
+    message = capsys.readouterr().err
+    assert not [word for word in words if word not in message] and not (tmp_path / "a.csv").exists(), message
 
 
 def test_agreement_of_raters():
@@ -539,6 +602,7 @@ def test_agreement_of_raters():
         (["--data", "data", "--patients", "a.txt"], ["a.txt is a table: give it the ending .csv"]),
         (["--data", "data", "--patients", "a.csv", "--teams", "x"], ["--teams x needs --reference, too"]),
         (["--data", "data", "--patients", "none/a.csv"], ["none/a.csv: No such file"]),
+        (["--data", "data", "--patients", "folder.csv", "--overwrite"], ["folder.csv: Is a directory"]),
         (["--data", "reference", "--patients", "a.csv"], ["no patients in ibsi_validation/nifti", "theibsi/data_sets"]),
         (
             ["--data", "data", "--patients", "a.csv", "--teams", "data", "--reference", "reference"],
@@ -549,7 +613,9 @@ def test_agreement_of_raters():
 def test_patients_that_are_missing(tmp_path, monkeypatch, capsys, options, words):
     _patients(tmp_path, 1)
     (tmp_path / "reference").mkdir()
+    (tmp_path / "folder.csv").mkdir()
     monkeypatch.chdir(tmp_path)
     assert main(["ibsi", *options]) == 1
     message = capsys.readouterr().err
     assert not [word for word in words if word not in message] and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("*a.csv*"))

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -329,6 +330,8 @@ ARGUMENTS = {
     "ONE --dask local": "--dask needs a table, --jobs",
     "maps --jobs t.csv --dask nowhere": "--dask nowhere is neither local nor the address of a scheduler that answers",
     "ONE --label 1,": "argument --label: label is '1,', but must be an integer from 1 up",
+    "ONE --label ''": "argument --label: label is '', but must be an integer from 1 up",
+    "ONE --label ' '": "argument --label: label is '', but must be an integer from 1 up",
     "ONE --label 1 --setting label=1": "setting label is given twice",
     "ONE --format mha": "argument --format: invalid choice: 'mha'",
     "ONE --channels x": "argument --channels: invalid choice: 'x'",
@@ -344,7 +347,7 @@ def test_arguments_that_are_not_valid(text, run, tmp_path):
     if "nowhere" in text:
         pytest.importorskip("distributed")
     (tmp_path / "t.csv").write_text("image,mask,output\na.nii,b.nii,c\n")
-    arguments = text.replace("CASE", " ".join(CASE)).replace("ONE", " ".join(CASE + ONE_FEATURE)).split()
+    arguments = shlex.split(text.replace("CASE", " ".join(CASE)).replace("ONE", " ".join(CASE + ONE_FEATURE)))
     code, output, errors = run(*arguments)
     assert (code, output, len(errors)) == (1, [], 1), errors
     assert re.match(f"voxelmaps: error: .*({ARGUMENTS[text]})", errors[0]), errors[0]

@@ -207,7 +207,7 @@ def test_labels_without_names(folder, tmp_path):
     np.testing.assert_array_equal(mask_of(folder, path, "Node")[1], 4 * inside(HOLE))
     for label, name in (("GTV", "2 .GTV."), ("Twin", "5 .Twin."), (5, "5 .Twin.")):
         with pytest.raises(
-            ValueError, match=f"structure {name} has the ROINumber 2 of 1 others, so that its contours are not known"
+            ValueError, match=f"structure {name} shares the ROINumber 2 with 1 other structure, so its contours are amb"
         ):
             voxelmaps.feature_maps(folder, path, label=label, features="firstorder_Mean")
     path = written(folder, {0: [contour(SQUARE, 1)], 4: [contour(HOLE, 1)]}, {0: "GTV", 4: "Node"})
@@ -264,7 +264,7 @@ def test_headers_that_are_not_valid(folder, tmp_path):
     path = written(folder, {2: [contour(SQUARE, 1)]})
     number = b"\x06\x30\x22\x00IS\x02\x00"
     path.write_bytes(path.read_bytes().replace(number + b"2 ", number + b"xy"))
-    with pytest.raises(ValueError, match="an item of the RTSTRUCT has a ROINumber that is no integer"):
+    with pytest.raises(ValueError, match="an item of the RTSTRUCT has a ROINumber that is not an integer"):
         voxelmaps.feature_maps(folder, path, label=2, features="firstorder_Mean")
     for name in ("a.dcm", "b.dcm"):
         save(tmp_path / name, rtstruct({2: [contour(SQUARE, 1)]}))
@@ -360,7 +360,18 @@ def test_names_with_commas(folder, tmp_path, capsys):
     assert _cli.main(["regions", "--jobs", str(table), *chosen]) == 0
     assert [line.split(": ")[1][:14] for line in capsys.readouterr().out.splitlines()[-2:]] == ["1 value (kept)"] * 2
     assert _cli.main(["regions", str(folder), "--mask", path, "--label", "GTV, left", *chosen]) == 1
-    assert """For a name with a comma, quotes are part of the label: '"GTV, left"'""" in capsys.readouterr().err
+    hint = """in the command, quote a name that contains a comma: '"GTV, left"'"""
+    assert capsys.readouterr().err.count(hint) == 2
+    with pytest.raises(ValueError, match="label is 'left'") as error:
+        voxelmaps.region_features(str(folder), path, label="left", features="shape_VoxelVolume")
+    assert "quote" not in str(error.value)
+
+
+@pytest.mark.parametrize("labels", [(1,), (1, 2), ("GTV, left", 3), ('"old" one', "A"), ('a,"b', "A"), ('12" ring',)])
+def test_texts_of_labels(labels):
+    from voxelmaps._cohort import tables
+
+    assert tables.parse_labels(tables.text_of_labels(labels)) == labels
 
 
 def test_files_without_a_class(folder):

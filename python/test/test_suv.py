@@ -157,7 +157,12 @@ REAL = {
         0.0004069156854009332,
     ),
     "CPS": (69, 388e6, 6586.2, "120037", "134918", "130348.234", 0, 180000, 0.00026503312764157046),
+    "Philips, counts": (47, 208230000, 6588, "123000", "134551", "141336", 1755000, 180000, 0.000728),
+    "Philips, counts with two factors": (54, 238e6, 6588, "083000", "093556", "095439", 1183000, 120000, 0.000551),
 }
+# Philips' private factors, of SUV and of activity; they are for counts only.
+FACTORS = {"Philips": ("0.003515736", "4.709921"), "Philips, counts": ("0.000728", None)}
+FACTORS["Philips, counts with two factors"] = ("0.000551", "1.602563")
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -165,15 +170,16 @@ def test_real_headers(tmp_path, name):
     weight, dose, half_life, start, series, acquisition, reference, duration, factor = REAL[name]
     item = {"RadionuclideTotalDose": dose, "RadionuclideHalfLife": half_life, "RadiopharmaceuticalStartTime": start}
     times = {"SeriesTime": series, "AcquisitionTime": acquisition, "FrameReferenceTime": reference}
-    # Philips' factors are for counts only.
-    private = [(0x7053, PHILIPS, 0, "DS", "0.003515736"), (0x7053, PHILIPS, 9, "DS", "4.709921")] * (name == "Philips")
+    pairs = zip((0, 9), FACTORS.get(name, ()))
+    private = [(0x7053, PHILIPS, element, "DS", text) for element, text in pairs if text is not None]
+    times["Units"] = "CNTS" if "counts" in name else "BQML"
     folder = written(tmp_path / "pet", item, private, PatientWeight=weight, ActualFrameDuration=duration, **times)
     warning = "FrameReferenceTime (0054,1300) is 0: the scan is taken to begin with the earliest acquisition, at 2026-03-01 13:03:48"
     values = suv_of(folder, warning=warning if name == "CPS" else None)
-    np.testing.assert_allclose(values, ACTIVITY * factor, rtol=1e-10)
+    np.testing.assert_allclose(values, ACTIVITY * factor, rtol=1e-11)
 
 
-# Folder with a copy of github.com/oncoray/suv_computation, where somebody has it.
+# Folder with a copy of github.com/oncoray/suv_computation, if available.
 OBJECTS = os.environ.get("VOXELMAPS_SUV_DATA")
 
 
@@ -188,7 +194,7 @@ def test_digital_reference_objects():
             with pytest.raises(ValueError, match="SUVType .* is IBW"):
                 voxelmaps.read_dicom_series(place / "PT", suv="bw")
             continue
-        values = suv_of(place / "PT", warning="which is taken as MBq" if name == "DRO_3_0" else None)
+        values = suv_of(place / "PT", warning="which is taken as MBq: " if name == "DRO_3_0" else None)
         mask = sitk.GetArrayFromImage(sitk.ReadImage(place / "mask" / "DRO_mask.nii.gz")) != 0
         found = values[mask].max(), values[mask].min(), np.median(values[mask])
         # Its stored values are 105, 5 and 26, which lack the fractions of 105.6, 5.28 and 26.4.
@@ -256,6 +262,11 @@ def test_lean_body_mass_and_surface(tmp_path, sex):
         ({"PatientWeight": 70000}, ["PatientWeight (0010,1030) is 70000", "in kg"]),
         ({"item": {"RadionuclideTotalDose": None}}, ["RadionuclideTotalDose (0018,1074) is missing"]),
         ({"item": {"RadionuclideTotalDose": 0.35}}, ["RadionuclideTotalDose (0018,1074) is 0.35", "in Bq"]),
+        # In MBq or mCi.
+        (
+            {"item": {"RadionuclideTotalDose": 10}},
+            ["RadionuclideTotalDose (0018,1074) is 10, which may be MBq or mCi", "correct the header"],
+        ),
         ({"item": {"RadionuclideHalfLife": None}}, ["RadionuclideHalfLife (0018,1075) is missing"]),
         (
             {"item": {"RadiopharmaceuticalStartTime": None}},

@@ -128,7 +128,7 @@ assert_type(voxelmaps.labels(x, seeds, margin=True), voxelmaps.Segmentation[Any]
 ct = voxelmaps.sample_ct((32, 32, 16))
 image_of_labels = voxelmaps.labels(ct.image, ct.strokes, affinity="absolute_difference", tie_rule="lowest_label")
 assert_type(image_of_labels.spacing, tuple[float, ...] | None)
-table = voxelmaps.region_features(x, result, features="firstorder")
+table = voxelmaps.region_features(x, result, features="firstorder", label={1, 2})
 assert_type(table, voxelmaps.RegionFeatures)
 assert_type(table["voxels"], npt.NDArray[Any])
 assert_type(voxelmaps.resample(x, spacing=0.5, interpolation="linear"), npt.NDArray[Any])

@@ -42,7 +42,7 @@ class _Console:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        self.has_failed = self._has_bar = False
+        self.has_failed = self._has_bar = self.has_cases = False
         is_terminal = sys.stderr is not None and sys.stderr.isatty()
         # Called with the fraction that is computed; None without a terminal.
         self.progress = self._bar if is_terminal else None
@@ -173,12 +173,15 @@ _SHARED = {
 _OVERWRITE = {
     "--overwrite": "replace results of other settings, images or masks, and files of other programs; never an input"
 }
+_LABEL = (
+    "label of the region in the mask: a number, or the name of a structure, in quotes of its own if it contains a comma (default: 1); "
+    "several, such as 1,2,3, or all, have a "
+)
 _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); with several, such as 1,2,3, or "
-    "all, each has a folder label-N",
+    "--label N": _LABEL + "folder label-N each",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
@@ -202,8 +205,7 @@ _OPTIONS = {
         "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-        "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); several, such as 1,2,3, or all "
-        "have a row each",
+        "--label N": _LABEL + "row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
     "connect": {
@@ -470,7 +472,7 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
-    found = {}
+    found, console.has_cases = {}, True
     try:
         for number, outcomes, lines in results:
             found[number] = outcomes
@@ -638,20 +640,19 @@ def _ibsi(options, console):
         if not options.overwrite:
             _outputs.check_file(path, "--overwrite")
         scans = patients.scans_of(options.data)
-        teams = patients.Teams(options.teams, options.reference) if options.teams else None
-        # What cannot be written is known before hours are spent.
-        paths.replace_texts({path: ""})
+        teams = patients.Teams(options.teams, options.reference, scans) if options.teams else None
+        paths.check_replaceable(path)
     lines, failures = benchmark.table(benchmark.rows(options.data, options.reference))
     for line in lines:
         console.line(line)
     for failure in failures:
         console.fail(failure)
     if path:
-        statistics = patients.compute(scans, path, console.progress)
-        number, values = len({patient for patient, *_ in scans}), statistics.values
-        text = f"{values.size} statistics of {len(scans)} scans of {number} patients"
-        console.line(f"{path}: {text}, of which {(values == values).sum()} are defined")
-        lines, differences = benchmark.table(teams.rows(statistics), "agree with teams") if teams else ([], [])
+        values = patients.compute(scans, path, console.progress)
+        number, count = len(scans), len({patient for patient, *_ in scans})
+        of = f"{number} scan{'s' * (number != 1)} of {count} patient{'s' * (count != 1)}"
+        console.line(f"{path}: {values.size} statistics of {of}, of which {(values == values).sum()} are defined")
+        lines, differences = benchmark.table(teams.rows(values), "agree with teams") if teams else ([], [])
         for line in lines:
             console.line(line)
         # Teams are no reference.
@@ -702,7 +703,7 @@ def main(arguments):
         return int(console.has_failed)
     except KeyboardInterrupt as ended:
         number = ended.args[0] if ended.args else signal.SIGINT
-        console.error(f"ended by {signal.Signals(number).name}; finished cases are kept")
+        console.error(f"ended by {signal.Signals(number).name}{'; finished cases are kept' * console.has_cases}")
         return 128 + number
     except BrokenPipeError:
         return 1

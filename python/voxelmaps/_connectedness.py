@@ -266,7 +266,7 @@ def fuzzy_connectedness(
         grid of the image that is not 0 at seeds.
     mask : array, image or path, optional
         The region, on the grid of the image: boolean, or with 0 and one other value. Paths do not enter voxels where it is 0.
-    label : int, str or list of them, optional
+    label : int, str, or list or set of them, optional
         Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
         RTSTRUCT, also by name.
     seed_points : point or list of points, optional

@@ -98,8 +98,9 @@ cdef extern from *:
         }
         else if constexpr (std::is_same_v<T, std::string>)
         {
-          const char * const text = PyUnicode_AsUTF8AndSize(value, nullptr);
-          member = text == nullptr ? "" : text;
+          Py_ssize_t         size = 0;
+          const char * const text = PyUnicode_AsUTF8AndSize(value, &size);
+          member = text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(size));
         }
         else
         {

@@ -46,6 +46,12 @@ _OF_CORE = {
     "Cutoff": "cutoff",
     "Kernels": "kernels",
     "Subband": "subband",
+    "Level": "level",
+    "EnergyDistance": "energy_distance",
+    "Wavelength": "wavelength",
+    "Gamma": "gamma",
+    "Angle": "angle",
+    "AngleStep": "angle_step",
 }
 # Radius of the window; in PyRadiomics and radiomics.execute, it is 1.
 _DEFAULT_RADIUS = 2
@@ -339,7 +345,7 @@ def call_core(function, **arguments):
     try:
         return function(**arguments)
     except ValueError as error:
-        text = re.sub("|".join(_OF_CORE), lambda name: _OF_CORE[name[0]], str(error))
+        text = re.sub(rf"\b({'|'.join(_OF_CORE)})\b", lambda name: _OF_CORE[name[0]], str(error))
         raise ValueError(text.replace("A job has", "There are")) from None
 
 
@@ -528,7 +534,7 @@ def feature_maps(
         Names such as "glcm_Contrast", those of PyRadiomics or those of the IBSI manual ("glcm_angular_second_moment"); names of
         classes, such as "glcm" for all of its features; or a dict of lists, such as {"glcm": ["Contrast"]}. The classes are
         firstorder, glcm, gldm, glrlm, glszm and ngtdm.
-    label : int, str or list of them, optional
+    label : int, str, or list or set of them, optional
         Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
         RTSTRUCT, also by name.
     neighborhood_radius : int or one per axis, default 2

@@ -17,6 +17,7 @@ from ._devices import device_of_arrays
 from ._files import library
 from ._parameters import BOUNDARIES, FILTER_IMAGE, check_effects, checked, with_parameters
 from ._progress import shown
+from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,6 +80,17 @@ def _wavelet_kernels(name, dtype):
     impulse[length // 2] = 1
     [responses] = pywt.swt(impulse, name, level=1, start_level=0)
     return {letter: each[:length].tolist() for letter, each in zip("LH", responses)}
+
+
+def wavelet_of(value, name):
+    """The discrete wavelet of PyWavelets. Raises ValueError if there is none of this name."""
+    pywt = library("pywt", "wavelets", "PyWavelets", "radiomics")
+    known = pywt.wavelist(kind="discrete")
+    if not isinstance(value, str) or value.lower() not in known:
+        similar = did_you_mean(str(value), known)
+        rule = "must be a discrete wavelet of PyWavelets, such as 'coif1', 'haar' or 'db3'"
+        raise ValueError(f"{name} is {_parameters.shown(value)}{similar}, but {rule}")
+    return pywt.Wavelet(value)
 
 
 def wavelet_names(axes, level):
@@ -185,21 +197,28 @@ def _check_size(count, size, dtype):
 # --- Functions of intensities ---------------------------------------------------------------------------------------------
 
 
-def _greatest_magnitude(image):
+def _greatest_magnitude(image, name):
     """The greatest absolute value of the voxels that are finite. Raises ValueError if there is none."""
-    module = image.library.module()
-    with image.library.current_device():
-        is_finite = module.isfinite(image.array)
-        if not is_finite.any():
-            raise ValueError("image has no finite intensity, of which the greatest sets the scale: check its voxels")
-        return np.float64(module.abs(image.array[is_finite]).max().item())
+    least, greatest = image.extremes()
+    if not (math.isfinite(least) and math.isfinite(greatest)):
+        module = image.library.module()
+        with image.library.current_device():
+            is_finite = module.isfinite(image.array)
+            if not is_finite.any():
+                raise ValueError(
+                    f"image has no finite voxel, but the greatest absolute intensity sets the scale of {name!r}: replace NaN and infinity"
+                )
+            finite = _arrays.Array(module.where(is_finite, image.array, 0), image.library)
+        least, greatest = finite.extremes()
+    # Numbers of Python, since the least integer has no magnitude in its type.
+    return np.float64(max(abs(least), abs(greatest)))
 
 
 def transformed(name, values, image):
-    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of values, with the functions of their library; an image sets the scale.
-    Both are arrays of float64."""
+    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of an array of float64, with the functions of its library; an image of
+    any type sets the scale."""
     module, x = values.library.module(), values.array
-    greatest = _greatest_magnitude(image)
+    greatest = _greatest_magnitude(image, name)
     with values.library.current_device(), np.errstate(all="ignore"):
         if name == "Square":
             return (float(1 / np.sqrt(greatest)) * x) ** 2
@@ -276,14 +295,7 @@ def _filter_of(name, values, spacing, shape, dtype):
         sizes = spacing if values["use_spacing"] else (1.0,) * dimension
         return _Filter(None, [gradient_magnitude(sizes)], of_result, False)
     if name == "Wavelet":
-        library("pywt", "filter Wavelet", "PyWavelets", "radiomics")
-        import pywt
-
-        if values["wavelet"] not in pywt.wavelist(kind="discrete"):
-            raise ValueError(
-                f"wavelet is {_parameters.shown(values['wavelet'])}, but must be a discrete wavelet of PyWavelets, such as 'coif1', 'haar' "
-                "or 'db3'"
-            )
+        wavelet_of(values["wavelet"], "wavelet")
         plane_axis = values["plane_axis"]
         if plane_axis is not None and plane_axis >= dimension:
             raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
@@ -324,7 +336,8 @@ def filter_image(
     filter : str
         "LoG", the Laplacian of a Gaussian, normalized across scale, and "Gaussian": ITK's recursive filters; "Gradient", the gradient
         magnitude; "Wavelet", the undecimated subbands of PyWavelets; "Square", "SquareRoot", "Logarithm" and "Exponential", scaled by the
-        greatest finite intensity; "Mean" of a box; "Convolution" with one kernel per axis.
+        greatest finite absolute intensity (of an image of zeros, all but SquareRoot are NaN, as in PyRadiomics); "Mean" of a box;
+        "Convolution" with one kernel per axis.
     sigma : float or list of float, optional
         For LoG and Gaussian: standard deviation in mm, or in voxels without a spacing; all of a list are computed in one call.
     order : int or one per axis, default 0
@@ -397,7 +410,7 @@ def filter_image(
         if 0 in pixels.shape:
             raise ValueError(f"image has the shape {pixels.shape}, but must have voxels")
         floats = _arrays.Array(pixels.library.contiguous(pixels.array, "float64"), pixels.library)
-        result = transformed(name, floats, floats)
+        result = transformed(name, floats, pixels)
         return given(result if values["precision"] != "float" else pixels.library.contiguous(result, "float32"))
     spacing = tuple(float(size) for size in reversed(sizes))
     job = _filter_of(name, values, spacing, pixels.shape, pixels.dtype)

@@ -372,9 +372,9 @@ def labels(
     competition : {"relative", "iterative"}, default "iterative"
         A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
     tie_rule : {"background", "lowest_label", "distance"}, default "distance"
-        Ties between labels get 0, the lowest of the tied labels, or that of them whose nearest voxel without a tie is at the least
-        distance, in mm along paths of ties, on which labels become tied but none ceases to be. With "distance", both competitions give
-        the same labels.
+        Ties between labels get 0, the lowest of the tied labels, or the tied label whose nearest untied voxel is closest, in mm along
+        paths from it through tied voxels, which may lead to voxels where more labels are tied, but not fewer. With "distance", both
+        competitions give the same labels.
     smoothing : float, default 0
         Standard deviation, in voxels, of a Gaussian that the image is smoothed with first. Noise opens paths through weak edges; 0.7 helps
         most after some strokes.

@@ -240,7 +240,7 @@ def _choice(default, *names, affects=()):
     return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, one_of(*names), affects)
 
 
-_LABEL = Parameter("str | Integer | Sequence[str | Integer] | None")
+_LABEL = Parameter("str | Integer | Sequence[str | Integer] | Set[str | Integer] | None")
 _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, within(0, MAX_THREADS, index))
@@ -286,7 +286,7 @@ FEATURE_MAPS = {
 }
 
 REGION_FEATURES = {
-    "label": Parameter("str | Integer | Sequence[str | Integer]", "all"),
+    "label": Parameter("str | Integer | Sequence[str | Integer] | Set[str | Integer]", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),

@@ -180,7 +180,7 @@ def region_features(
     mask : array, image or path
         Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
         can have several parts.
-    label : "all", int, str or list of them, default "all"
+    label : "all", int, str, or list or set of them, default "all"
         All labels of the mask except 0, or those that have a row; of a DICOM segmentation or an RTSTRUCT, also by name.
     features : str, list of str or dict, optional
         Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
+from collections.abc import Set
 from os import PathLike
 from typing import (
     Any,
@@ -80,7 +81,7 @@ class _TextureParameters(TypedDict, total=False):
 
 class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
-    label: str | Integer | Sequence[str | Integer] | None
+    label: str | Integer | Sequence[str | Integer] | Set[str | Integer] | None
     neighborhood_radius: Integers | None
     radius_mm: Number | None
     window_size: Integers | None
@@ -94,7 +95,7 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     device: Devices
 
 class RegionFeaturesParameters(_TextureParameters, total=False):
-    label: str | Integer | Sequence[str | Integer]
+    label: str | Integer | Sequence[str | Integer] | Set[str | Integer]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
     minimum_dimensions: Literal[0, 1, 2, 3]
@@ -132,7 +133,7 @@ class FilterImageParameters(TypedDict, total=False):
     progress: Progress
 
 class _ConnectednessParameters(TypedDict, total=False):
-    label: str | Integer | Sequence[str | Integer] | None
+    label: str | Integer | Sequence[str | Integer] | Set[str | Integer] | None
     object_mean: MomentOfLabels | None
     object_variance: MomentOfLabels | None
     difference_mean: MomentOfLabels | None

@@ -105,26 +105,43 @@ VerifyGaborFilter(const AxisFilter & filter, const std::array<double, 3> & spaci
            filter.secondAxis,
            ", but they must be 0, 1 or 2, in ascending order.");
   }
-  const double mostPhase = fullTurn * gaborDeviations * (filter.sigma / filter.wavelength);
   if (!isPositive(filter.sigma) || !isPositive(filter.wavelength) || !isPositive(filter.gamma) ||
-      !std::isfinite(mostPhase) || !std::isfinite(filter.angle) || filter.order != 0 || !filter.kernel.empty())
+      !std::isfinite(filter.angle))
   {
-    Refuse(
-      "A Gabor filter has the sigma ",
-      filter.sigma,
-      ", wavelength ",
-      filter.wavelength,
-      ", gamma ",
-      filter.gamma,
-      ", angle ",
-      filter.angle,
-      ", order ",
-      filter.order,
-      " and a kernel of ",
-      filter.kernel.size(),
-      " numbers, but sigma, wavelength and gamma must be above 0, these, the angle and sigma / wavelength finite, the "
-      "order 0 and the kernel empty.");
+    Refuse("A Gabor filter has the sigma ",
+           filter.sigma,
+           ", wavelength ",
+           filter.wavelength,
+           ", gamma ",
+           filter.gamma,
+           " and angle ",
+           filter.angle,
+           ", but they must be finite, and all but the angle above 0.");
   }
+  if (filter.order != 0 || !filter.kernel.empty())
+  {
+    Refuse("A Gabor filter has the order ",
+           filter.order,
+           " and a kernel of ",
+           filter.kernel.size(),
+           " numbers, but must have the order 0 and no kernel.");
+  }
+  const auto verifyRatio = [&filter](const char * name, double value, double factor) {
+    if (!std::isfinite(factor * (filter.sigma / value)))
+    {
+      Refuse("A Gabor filter has the sigma ",
+             filter.sigma,
+             " and the ",
+             name,
+             ' ',
+             value,
+             ", whose ratio is too large: choose a greater ",
+             name,
+             '.');
+    }
+  };
+  verifyRatio("wavelength", filter.wavelength, fullTurn * gaborDeviations);
+  verifyRatio("gamma", filter.gamma, gaborDeviations);
   constexpr double maxReach = 1024.0;
   for (const unsigned int axis : { filter.axis, filter.secondAxis })
   {
@@ -445,16 +462,17 @@ MakeGaborImage(const GaborFilter & filter)
   double           angles = 1.0;
   if (filter.angleStep != 0.0)
   {
+    if (!(filter.angleStep > 0.0 && std::isfinite(filter.angleStep)))
+    {
+      Refuse("AngleStep is ", filter.angleStep, " radians, but must be finite and above 0, or 0 for one angle.");
+    }
     const double perHalfTurn = std::round(halfTurn / filter.angleStep);
     const bool   isHalfTurn = std::abs(perHalfTurn * filter.angleStep - halfTurn) < 1e-9;
-    angles = isHalfTurn ? perHalfTurn : std::ceil(fullTurn / filter.angleStep - 1e-9);
-    if (!(filter.angleStep > 0.0 && angles >= 1.0 && angles <= maxAngles))
+    angles = isHalfTurn ? perHalfTurn : std::max(1.0, std::ceil(fullTurn / filter.angleStep - 1e-9));
+    if (angles > maxAngles)
     {
-      Refuse("A Gabor filter has steps of ",
-             filter.angleStep,
-             " radians, but they must be above 0, or 0 for one angle, and not be more than ",
-             maxAngles,
-             '.');
+      Refuse(
+        "A Gabor filter has ", angles, " angles, but must have at most ", maxAngles, ": choose a larger AngleStep.");
     }
   }
   const double  planes = filter.hasAllPlanes ? 3.0 : 1.0;

@@ -328,6 +328,14 @@ MakeLaplacianOfGaussian(const ResponseMapParameters & parameters, const std::arr
       gaussian.push_back(value);
       derivative.push_back((x * x / (sigma * sigma) - 1.0) * value / (sigma * sigma));
     }
+    if (!std::all_of(derivative.begin(), derivative.end(), [](double value) { return std::isfinite(value); }))
+    {
+      Refuse("Sigma is ",
+             parameters.sigma,
+             ", of which the kernel for voxels of size ",
+             spacing[axis],
+             " is not finite: choose a Sigma near the size of a voxel or above.");
+    }
     gaussians.push_back(gaussian);
     derivatives.push_back(derivative);
   }

@@ -18,7 +18,7 @@ from .._files import dicom, layouts, paths, writing
 from .._parameters import listed
 from .._progress import shown
 from ..radiomics import _filters, _preparation, _settings
-from .tables import Outcome
+from .tables import Outcome, text_of_labels
 
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +69,15 @@ def load(path, what, grid=None, segment=None, image=None, suv=None):
 
 def number_of(case, parameters):
     """The number of the label of a case, which may be given by its name."""
-    return dicom.label_of(case.mask, case.label or parameters.settings["label"])
+    label = case.label or parameters.settings["label"]
+    try:
+        return dicom.label_of(case.mask, label)
+    except ValueError as error:
+        for name in dicom.segment_names(case.mask).values() if isinstance(label, str) else ():
+            if "," in name and label in map(str.strip, name.split(",")):
+                quoted = text_of_labels([name])
+                raise ValueError(f"{error}; in the command, quote a name that contains a comma: '{quoted}'") from None
+        raise
 
 
 def _labels_in(task, case):

@@ -5,6 +5,7 @@
 import collections
 import contextlib
 import csv
+import io
 import json
 import os
 import pathlib
@@ -102,11 +103,16 @@ class Outcome(NamedTuple):
     record: Optional[Dict[str, Any]] = None
 
     def row(self):
-        """The first columns of a row. A case that failed before its labels were known has them as parse_labels reads them."""
-        label = self.label
-        if not isinstance(label, (int, str)):
-            label = ",".join(f'"{each}"' if "," in str(each) else str(each) for each in label or ())
+        """The first columns of a row. A case that failed before its labels were known has all of them."""
+        label = self.label if isinstance(self.label, (int, str)) else text_of_labels(self.label or ())
         return {**self.case.given, "label": label, **self.case.columns}
+
+
+def text_of_labels(labels):
+    """The text that parse_labels reads."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="").writerow(labels)
+    return file.getvalue()
 
 
 def parse_labels(text):
@@ -114,7 +120,12 @@ def parse_labels(text):
     the mask. Raises ValueError."""
     if text.strip() == "all":
         return "all"
-    items = next(csv.reader([" ".join(text.strip().splitlines())], skipinitialspace=True), [""])
+    try:
+        items = next(csv.reader([" ".join(text.strip().splitlines())], skipinitialspace=True, strict=True)) or [""]
+    except csv.Error:
+        raise ValueError(
+            f"label is '{text.strip()[:100]}', but a name that begins with a quote must end with one, and have two for each one inside"
+        ) from None
     # pandas writes integers with missing values as 1.0.
     labels = [re.sub(r"\.0*$", "", item.strip()) for item in items]
     is_name = lambda label: any(map(str.isalpha, label))

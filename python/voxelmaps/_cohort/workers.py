@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, Optional
 
@@ -21,7 +22,7 @@ from .._files import library, paths
 from .tables import Outcome
 
 _CRASHED = "the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory"
-# Between looks at whether all processes of dask are there.
+# Interval between checks that all dask workers run.
 _SECONDS_TO_WAIT = 10
 
 
@@ -191,20 +192,23 @@ def outcomes_of_dask(address, task, cases):
         for number, case in enumerate(cases):
             absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
             futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
+        completed, checked = distributed.as_completed(list(futures), loop=client.loop), time.monotonic()
         while futures:
-            # A process that crashes while it starts is not started again by dask, so that cases, and results that it had, would be waited
-            # for without end.
-            with contextlib.suppress(TimeoutError):
-                for future in distributed.as_completed(list(futures), loop=client.loop, timeout=_SECONDS_TO_WAIT):
-                    number = futures[future]
-                    try:
-                        outcome = number, *future.result(timeout=_SECONDS_TO_WAIT)
-                    except Exception as error:
-                        if isinstance(error, TimeoutError) and future.status != "error":
-                            continue
-                        text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
-                        outcome = number, [Outcome(cases[number], cases[number].labels, error=text)], []
-                    del futures[future]
-                    yield outcome
-            if futures and cluster is not None:
+            for future in completed.next_batch(block=False):
+                number = futures[future]
+                try:
+                    outcome = number, *future.result(timeout=_SECONDS_TO_WAIT)
+                except Exception as error:
+                    if isinstance(error, TimeoutError) and future.status != "error":
+                        completed.add(future)
+                        continue
+                    text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
+                    outcome = number, [Outcome(cases[number], cases[number].labels, error=text)], []
+                del futures[future]
+                yield outcome
+            # Dask does not restart a process that crashes while it starts: the loop would wait forever.
+            if cluster is not None and time.monotonic() - checked > _SECONDS_TO_WAIT:
                 cluster.scale(len(cluster.worker_spec))
+                checked = time.monotonic()
+            if not completed.has_ready():
+                time.sleep(0.1)

@@ -40,7 +40,7 @@ def _number(item, keyword):
         if value is not None:
             return int(value)
     except ValueError:
-        raise ValueError(f"an item of the RTSTRUCT has a {keyword} that is no integer") from None
+        raise ValueError(f"an item of the RTSTRUCT has a {keyword} that is not an integer") from None
     raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
 
 
@@ -54,7 +54,7 @@ def structures(header):
     every = [_number(item, "ROINumber") for item in items]
     if not every:
         raise ValueError(
-            "the RTSTRUCT has no structures, as if it was truncated: its StructureSetROISequence is missing or empty"
+            "the RTSTRUCT has no structures: its StructureSetROISequence is missing or empty; the file may be truncated"
         )
     result, free = {}, max([0, *every]) + 1
     for item, given in zip(items, every):
@@ -64,7 +64,10 @@ def structures(header):
         name = str(item.get("ROIName") or "").strip()
         frame_of_reference = str(item.get("ReferencedFrameOfReferenceUID") or "")
         others = every.count(given) - 1
-        problem = f"has the ROINumber {given} of {others} others, so that its contours are not known" if others else ""
+        problem = (
+            f"shares the ROINumber {given} with {others} other structure{'s' * (others > 1)}, so its contours are ambiguous: give the "
+            "structures distinct numbers, or choose another one"
+        ) * (others > 0)
         result[number] = _Structure(name, frame_of_reference, contours.get(given, []), problem)
     return result
 
@@ -89,9 +92,6 @@ def numbers_of(label, names):
         if not found:
             known = "must be an integer, or a list of them: only DICOM segmentations and RTSTRUCT have names"
             known = f"the mask has {listed(names)}" if names else known
-            for name in names.values():
-                if "," in name and each in map(str.strip, name.split(",")):
-                    known += f""". For a name with a comma, quotes are part of the label: '"{name}"'"""
             missing.append(f"label is {each[:100]!r}{did_you_mean(each, filter(None, names.values()))}, but {known}")
         numbers += found
     if missing and (not numbers or not names):

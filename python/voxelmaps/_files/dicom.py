@@ -767,7 +767,10 @@ def segment_names(path):
 def label_of(mask, label):
     """A label, or a list of them, with numbers for the names of segments or structures of the mask."""
     if isinstance(label, Set):
-        label = sorted(label, key=lambda each: (isinstance(each, str), each))
+        # Labels that cannot be compared are refused later.
+        with contextlib.suppress(TypeError):
+            label = sorted(label, key=lambda each: (isinstance(each, str), each))
+        label = list(label)
     given = [label] if isinstance(label, str) else label if isinstance(label, (list, tuple)) else []
     has_names = any(isinstance(each, str) for each in given)
     return contours.numbers_of(label, segment_names(mask)) if has_names and mask is not None else label

@@ -144,6 +144,15 @@ def errors_named(path):
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
+def check_replaceable(path):
+    """Raise OSError if replace_texts cannot write a file."""
+    place = pathlib.Path(os.path.realpath(path))
+    with errors_named(path):
+        if place.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        tempfile.TemporaryFile(prefix=STAGING_PREFIX, dir=place.parent).close()
+
+
 def replace_texts(texts):
     """Replace files by those with these texts, by path, which are complete and on the disk before. Symbolic links are followed."""
     staged = {}

@@ -25,8 +25,8 @@ _LIMITS = {
     "RadionuclideHalfLife": (1, 1e9, "s"),
 }
 _MOST_HALF_LIVES, _SECONDS_OF_DIFFERENCE = 10, 10
-# The greatest dose in MBq: one in Bq is greater.
-_MOST_MBQ = 1e4
+# Doses that are MBq: less may be mCi, and more is Bq.
+_LEAST_MBQ, _MOST_MBQ = 20, 1e4
 _GE, _PHILIPS = (0x0009, "GEMS_PETD_01"), (0x7053, "Philips PET Private Group")
 
 
@@ -204,8 +204,8 @@ def _start_of_series(headers, half_life):
         return _date_and_time(of_vendor, tag, headers[first]), tag
     if all(header.get("FrameReferenceTime") == 0 for header in headers):
         warn(
-            f"{_named('FrameReferenceTime')} is 0: the scan is taken to begin with the earliest acquisition, at {begins[first]}, which "
-            "needs all its slices"
+            f"{_named('FrameReferenceTime')} is 0: the scan is taken to begin with the earliest acquisition, at {begins[first]}; SUV are "
+            "wrong if slices of the series are missing"
         )
         return begins[first], "AcquisitionTime"
     times = []
@@ -282,7 +282,7 @@ def factors(frames, kind, origin=None):
         pairs += [(*ours, name) for ours in zip(of_file, items[0]) for name in of_item]
         for ours, theirs, name in pairs:
             found, expected = ours.get(name), theirs.get(name)
-            # NaN, which is refused later, is not NaN.
+            # NaN differs from itself; it is refused later.
             if found != expected and (found == found or expected == expected):
                 raise ValueError(f"slices differ in {name}: {files[0].name} has {expected}, {file.name} {found}")
     for frame in frames:
@@ -329,8 +329,11 @@ def factors(frames, kind, origin=None):
                 "but SUV need one"
             )
         half_life, dose = (_positive(items[0][0], f"Radionuclide{name}") for name in ("HalfLife", "TotalDose"))
+        text = f"{_named('RadionuclideTotalDose')} is {dose:g}, which"
+        if dose < _LEAST_MBQ:
+            raise ValueError(f"{text} may be MBq or mCi: it must be in Bq; correct the header")
         if dose < _MOST_MBQ:
-            warn(f"{_named('RadionuclideTotalDose')} is {dose:g}, which is taken as MBq")
+            warn(f"{text} is taken as MBq: if it is in another unit, correct the header to Bq")
             dose *= 1e6
         decays, record["time"] = _decays(headers, items[0][0], half_life)
         record["decay_seconds"] = max(decays)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .benchmark import Row, prepared, values_of_phase_2
-from .features import ibsi_features, resegmented
+from .features import _statistics, ibsi_features, resegmented
 from .response_maps import response_map
 from .._files import library, paths
-from .._image import load
+from .._image import difference_of_grids, load
 
 
 class _Modality(NamedTuple):
@@ -53,14 +53,7 @@ _FILTERS = {
 }
 # Those of the templates of IBSI, after the scan.
 _COLUMNS = ("patient", "modality", "feature_tag", *(f"ID_{number}" for number in _FILTERS))
-
-
-class Statistics(NamedTuple):
-    """Pairs of patient and modality, IBSI's tags, and values, an array with the axes of scans, tags and filters."""
-
-    scans: list
-    tags: list
-    values: np.ndarray
+_TAGS = tuple(f"stat_{name}" for name in _statistics([1.0]))
 
 
 def scans_of(folder):
@@ -87,42 +80,41 @@ def _around(mask, reach, spacing):
     return tuple(slice(max(0, at.min() - margin), at.max() + margin + 1) for at in np.nonzero(mask))
 
 
-def _statistics(modality, image_path, mask_path):
-    """Dicts of the statistics of responses by IBSI's tags, by the number of the filter."""
+def _values(modality, image_path, mask_path):
+    """The statistics of the responses of a scan, as an array of tags and filters."""
     one = _MODALITIES[modality]
     image, mask = load(image_path, "the image")[0], load(mask_path, "the mask")[0]
-    if image.array.shape != mask.array.shape:
-        raise ValueError(f"{image_path} has the size {image.size}, but {mask_path} {mask.size}")
+    difference = difference_of_grids(image, mask, f"the mask {mask_path}", f"the image {image_path}")
+    if difference is not None:
+        raise ValueError(difference)
     values, inside, _ = prepared(image, mask, (one.spacing, one.spacing), 3, one.is_rounded)
     used = resegmented(values, inside, one.intensity_range)
     if not used.any():
         raise ValueError(f"{mask_path} has no voxel with an intensity that re-segmentation leaves")
-    result = {}
-    for number, (name, reach, parameters) in _FILTERS.items():
+    columns = []
+    for name, reach, parameters in _FILTERS.values():
         box = _around(used, reach, one.spacing)
         response = values[box]
         if name != "none":
             response = response_map(response, name, spacing=[one.spacing] * 3, **parameters)
-        result[number] = ibsi_features(response, used[box], families="stat")
-    return result
+        statistics = ibsi_features(response, used[box], families="stat")
+        columns.append([statistics[tag] for tag in _TAGS])
+    return np.transpose(columns)
 
 
 def compute(scans, path, progress=None):
-    """The Statistics of scans, as scans_of returns them, which are also written to a CSV file.
+    """Statistics of scans, as scans_of returns them, as an array of scans, tags and filters, which is also written to a CSV file.
 
     progress    Called with the fraction that is computed.
     """
-    lines, values, tags = [",".join(_COLUMNS)], [], []
+    lines, values = [",".join(_COLUMNS)], []
     for patient, modality, *files in scans:
-        statistics = _statistics(modality, *files)
-        tags = list(statistics[1])
-        values.append([[statistics[number][tag] for number in _FILTERS] for tag in tags])
-        lines += [",".join([patient, modality, tag, *map(repr, row)]) for tag, row in zip(tags, values[-1])]
-        # If the user ends it, what is computed is there.
-        paths.replace_texts({path: "\n".join(lines) + "\n"})
+        values.append(_values(modality, *files))
+        lines += [",".join([patient, modality, tag, *map(repr, row)]) for tag, row in zip(_TAGS, values[-1].tolist())]
         if progress is not None:
             progress(len(values) / len(scans))
-    return Statistics([tuple(scan[:2]) for scan in scans], tags, np.array(values))
+    paths.replace_texts({path: "\n".join(lines) + "\n"})
+    return np.array(values)
 
 
 # --- Agreement with the teams of IBSI ---------------------------------------------------------------------------------------
@@ -136,6 +128,7 @@ _EXCLUDED = {
     ("Veneto Institute of Oncology", 8),
     ("Veneto Institute of Oncology", 9),
 }
+_REMEDY = "give a copy of github.com/theibsi/ibsi_2_data_analysis"
 
 
 def _agreement(raters):
@@ -178,48 +171,69 @@ def _standardized(folder, reference):
     found = set()
     newest = max((folder / "results" / "phase_2").glob("*.csv"))
     with open(newest, encoding="utf-8-sig", newline="") as file:
-        for row in csv.DictReader(file):
+        reader = csv.DictReader(file)
+        for name in ("Filter ID", "Metric Name", "Metric Category"):
+            if name not in (reader.fieldnames or ()):
+                raise ValueError(f"{newest} has no column {name!r}: {_REMEDY}")
+        for row in reader:
             key = row.pop("Filter ID"), row.pop("Metric Name")
             tag, value, tolerance = known.get(key, ("", 0.0, -1.0))
             number, _, letter = key[0].partition(".")
             if row.pop("Metric Category") == "Statistics" and letter == "B":
                 teams = [team for team, cell in row.items() if abs(_numbers([cell])[0] - value) <= tolerance]
                 found.update((team, int(number), tag) for team in teams)
+    if not found:
+        raise ValueError(f"{newest} has no statistics within IBSI's tolerances: {_REMEDY}")
     return found
 
 
+def _submission(path):
+    """The values of a team for a scan, as an array of tags and filters; NaN for filters that it has not."""
+    rows = [row for _, row in paths.csv_rows(path, f"the submission {path}")]
+    try:
+        columns = [rows[0].index(f"ID_{number}") for number in _FILTERS]
+        by_tag = {row[rows[0].index("feature_tag")]: row for row in rows[1:]}
+        values = np.array([_numbers([by_tag[tag][column] for column in columns]) for tag in _TAGS])
+    except (ValueError, KeyError, IndexError) as error:
+        raise ValueError(f"the submission {path} lacks the rows and columns of IBSI's templates: {error}") from None
+    values[:, ~values.any(axis=0)] = math.nan
+    return values
+
+
 class Teams:
-    """Submissions of the teams of IBSI.
+    """Submissions of the teams of IBSI for scans, as scans_of returns them.
 
     folder       Copy of github.com/theibsi/ibsi_2_data_analysis.
     reference    Copy of github.com/theibsi/ibsi_2_reference_data.
     """
 
-    def __init__(self, folder, reference):
-        self._place = pathlib.Path(folder) / "results" / "phase_3"
-        names = sorted(each.name for each in self._place.iterdir()) if self._place.is_dir() else []
-        self._names = [name for name in names if name[0] != "_"]
-        if not self._names:
-            raise ValueError(
-                f"{folder} has no teams in results/phase_3: give a copy of github.com/theibsi/ibsi_2_data_analysis"
-            )
-        if not list((pathlib.Path(folder) / "results" / "phase_2").glob("*.csv")):
+    def __init__(self, folder, reference, scans):
+        results = pathlib.Path(folder) / "results"
+        places = sorted((results / "phase_3").iterdir()) if (results / "phase_3").is_dir() else []
+        teams = [place for place in places if place.is_dir() and place.name[0] not in "._"]
+        if not teams:
+            raise ValueError(f"{folder} has no teams in results/phase_3: {_REMEDY}")
+        if not list((results / "phase_2").glob("*.csv")):
             raise ValueError(f"{folder} has no tables in results/phase_2, of what teams submitted for the CT phantom")
         self._standardized = _standardized(pathlib.Path(folder), reference)
+        # Numbers of the scans of a modality, and arrays of scans, tags and filters by team.
+        self._submissions = {}
+        for modality in dict.fromkeys(modality for _, modality, *_ in scans):
+            numbers = [number for number, scan in enumerate(scans) if scan[1] == modality]
+            if len(numbers) < 2:
+                raise ValueError(f"--data has 1 scan of {modality}, but --teams needs at least 2 of each modality")
+            files = [f"{scans[number][0]}_{modality}.csv" for number in numbers]
+            used = [team for team in teams if (team.name, modality) not in _EXCLUDED]
+            theirs = {team.name: np.array([_submission(team / name) for name in files]) for team in used}
+            self._submissions[modality] = numbers, theirs
 
-    def rows(self, statistics):
-        """Rows of the features that the teams reproduce whose values of phase 2 are standardized: for how many of them Statistics agree
-        with the median of these teams."""
-        for modality in dict.fromkeys(modality for _, modality in statistics.scans):
-            places = [place for place, scan in enumerate(statistics.scans) if scan[1] == modality]
-            theirs = {
-                name: np.array([self._submission(name, statistics, place) for place in places])
-                for name in self._names
-                if (name, modality) not in _EXCLUDED
-            }
+    def rows(self, values):
+        """Rows of the features that the teams reproduce whose values of phase 2 are standardized: for how many of them the values that
+        compute returns agree with the median of these teams."""
+        for modality, (numbers, theirs) in self._submissions.items():
             for column, number in enumerate(_FILTERS):
                 failures = []
-                for row, tag in enumerate(statistics.tags):
+                for row, tag in enumerate(_TAGS):
                     used = [
                         each[:, row, column]
                         for name, each in theirs.items()
@@ -228,24 +242,9 @@ class Teams:
                     used = [each for each in used if np.isfinite(each).all()]
                     if len(used) < 3 or not _agreement(used) >= _GOOD:
                         continue
-                    limit = _agreement([statistics.values[places, row, column], np.median(used, axis=0)])
+                    limit = _agreement([values[numbers, row, column], np.median(used, axis=0)])
                     text = f"{tag} has an intraclass correlation from {limit:.3f} with the median of {len(used)} teams"
                     failures.append([] if limit >= _GOOD else [text])
                 name = f"{number}, {modality}"
                 counts = len(failures), failures.count([])
                 yield Row("IBSI 2, phase 3", _FILTERS[number].name, name, *counts, sum(failures, []))
-
-    def _submission(self, name, statistics, place):
-        """The values of a team for a scan, as an array of tags and filters; NaN for filters that it has not."""
-        path = self._place / name / f"{'_'.join(statistics.scans[place])}.csv"
-        rows = [row for _, row in paths.csv_rows(path, f"the submission {path}")]
-        try:
-            columns = [rows[0].index(f"ID_{number}") for number in _FILTERS]
-            by_tag = {row[rows[0].index("feature_tag")]: row for row in rows[1:]}
-            values = np.array([_numbers([by_tag[tag][column] for column in columns]) for tag in statistics.tags])
-        except (ValueError, KeyError, IndexError) as error:
-            raise ValueError(
-                f"the submission {path} has not the rows and columns of IBSI's templates: {error}"
-            ) from None
-        values[:, ~values.any(axis=0)] = math.nan
-        return values

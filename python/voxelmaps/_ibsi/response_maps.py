@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import _arrays, _core, _feature_maps, _filter_image, _parameters
 from .._files import library
-from .._suggestions import did_you_mean
 
 # What np.pad calls the boundaries, in the order of voxelmaps::FilterBoundary.
 _PAD_MODES = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
@@ -41,7 +40,7 @@ def _response(pixels, steps, filter, boundary, dimension, given):
     if name in _WAVELETS:
         parameters["wavelet"] = name
     elif name is not None:
-        filters = library("pywt", "wavelets", package="PyWavelets", extra="radiomics").Wavelet(name)
+        filters = _filter_image.wavelet_of(name, "wavelet_name")
         parameters |= {"low_pass_filter": filters.dec_lo, "high_pass_filter": filters.dec_hi}
     parameters.pop("riesz_order", None)
     with pixels.library.current_device():
@@ -213,21 +212,17 @@ def response_map(
     np.float64(25.8169)
     """
     arguments = dict(locals())
-    for what, value, known in (
-        ("filter", filter, FILTERS),
-        ("boundary", boundary, BOUNDARIES),
-        ("pooling", pooling, _POOLINGS),
-        ("dimension", dimension, (2, 3)),
-    ):
-        if value not in known:
-            raise ValueError(
-                f"{what} is {value!r}, but must be of {', '.join(map(str, known))}{did_you_mean(str(value), [str(one) for one in known])}"
-            )
+    _parameters.one_of(*FILTERS)(filter, "filter")
+    _parameters.one_of(*BOUNDARIES)(boundary, "boundary")
+    _parameters.count(dimension, "dimension", 2, 3)
+    if pooling is not None:
+        _parameters.one_of(*_POOLINGS[1:])(pooling, "pooling")
     defaults = response_map.__kwdefaults__ or {}
     given = {
         name: arguments[name]
         for name in dict.fromkeys(name for names in _EFFECTS.values() for name in names)
-        if arguments[name] is not defaults[name] and arguments[name] != defaults[name]
+        # Arrays are no defaults.
+        if getattr(arguments[name], "ndim", 0) or arguments[name] != defaults[name]
     }
     for name, value in given.items():
         if name not in _EFFECTS[filter]:
@@ -246,12 +241,13 @@ def response_map(
     if not math.isfinite(_parameters.number(angle, "angle")):
         raise ValueError(f"angle is {angle!r}, but must be finite, in degrees")
     for name in ("kernels", "subband", "wavelet_name"):
-        if name in given and not isinstance(given[name], str):
-            raise TypeError(f"{name} is {given[name]!r}, but must be a text")
+        if name in given:
+            _parameters.rule("a printable string", lambda value: value, str.isprintable)(given[name], name)
+    order = None
     if riesz_order is not None:
         order = [
             _parameters.count(each, "a value of riesz_order", 0, 8)
-            for each in (riesz_order if isinstance(riesz_order, (list, tuple)) else [riesz_order])
+            for each in np.ravel(np.asarray(riesz_order, object)).tolist()
         ]
         if len(order) != 3 or sum(order) == 0 or dimension == 2:
             raise ValueError(
@@ -266,8 +262,8 @@ def response_map(
         result = _response(pixels, steps, filter, boundary, dimension, given)
     else:
         host = np.asarray(pixels.host(), np.float64)
-        result = pixels.library.from_host(simoncelli(host, level, boundary, riesz_order, dimension))
-    if filter == "LoG" and riesz_order is not None:
+        result = pixels.library.from_host(simoncelli(host, level, boundary, order, dimension))
+    if filter == "LoG" and order is not None:
         on_host = np.asarray(_arrays.Array(result, pixels.library).host(), np.float64)
-        result = pixels.library.from_host(riesz(on_host, riesz_order, boundary))
+        result = pixels.library.from_host(riesz(on_host, order, boundary))
     return opened.convert(opened.image.with_array(pixels.library.result(result)))

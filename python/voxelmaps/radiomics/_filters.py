@@ -28,8 +28,8 @@ _BYTES_AT_ONCE = 2**29
 
 
 def _transformed(source, settings, name):
-    part, whole = (_array_of(image.array.astype(np.float64)) for image in (source.image, source.whole))
-    return _filter_image.transformed(name, part, whole)
+    part = _array_of(source.image.array.astype(np.float64))
+    return _filter_image.transformed(name, part, _array_of(source.whole.array))
 
 
 def _array_of(array):
