@@ -19,6 +19,19 @@ source scripts/environment.sh
 say "Packages"
 quietly packages install_packages build
 
+if [[ $# -eq 0 ]]; then
+  # First, since they take a minute.
+  say "Linters"
+  scripts/python-environment.sh --packages-only
+  quietly mypy build/venv/bin/python -m mypy
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    virtual_environment build/style style
+    for hook in ruff shellcheck; do
+      PRE_COMMIT_HOME="${PWD}/build/style/cache" quietly "${hook}" build/style/bin/pre-commit run --all-files "${hook}"
+    done
+  fi
+fi
+
 say "Core"
 use_cuda=OFF
 if command -v nvcc >/dev/null; then
@@ -37,14 +50,6 @@ if [[ $# -eq 0 ]]; then
   say "Wheels"
   scripts/python-environment.sh --with-filters
   scripts/build-site.sh --packages-only
-  if git rev-parse --git-dir >/dev/null 2>&1; then
-    say "Linters"
-    virtual_environment build/style style
-    for hook in ruff shellcheck; do
-      PRE_COMMIT_HOME="${PWD}/build/style/cache" quietly "${hook}" build/style/bin/pre-commit run --all-files "${hook}"
-    done
-  fi
-  quietly mypy build/venv/bin/python -m mypy
   say "Guide to a new texture class"
   quietly guide scripts/follow-guide.py
   # The site, and the examples of its gallery, occupy one processor for a minute.

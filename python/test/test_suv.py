@@ -194,7 +194,7 @@ def test_digital_reference_objects():
             with pytest.raises(ValueError, match="SUVType .* is IBW"):
                 voxelmaps.read_dicom_series(place / "PT", suv="bw")
             continue
-        values = suv_of(place / "PT", warning="which is taken as MBq: " if name == "DRO_3_0" else None)
+        values = suv_of(place / "PT", warning="which is read as MBq: " if name == "DRO_3_0" else None)
         mask = sitk.GetArrayFromImage(sitk.ReadImage(place / "mask" / "DRO_mask.nii.gz")) != 0
         found = values[mask].max(), values[mask].min(), np.median(values[mask])
         # Its stored values are 105, 5 and 26, which lack the fractions of 105.6, 5.28 and 26.4.
@@ -329,12 +329,12 @@ def test_other_kinds(tmp_path, changes, kind, words):
 
 def test_time_zone_of_injection_alone(tmp_path):
     item = {"RadiopharmaceuticalStartDateTime": "20260301081000+0000", "RadiopharmaceuticalStartTime": None}
-    suv_of(written(tmp_path / "pet", item=item), warning="(0008,0201) is missing: it is taken as local time")
+    suv_of(written(tmp_path / "pet", item=item), warning="(0008,0201) is missing: it is read as local time")
 
 
 def test_dose_in_megabecquerels(tmp_path):
     folder = written(tmp_path / "pet", item={"RadionuclideTotalDose": DOSE / 1e6})
-    values = suv_of(folder, warning="RadionuclideTotalDose (0018,1074) is 350, which is taken as MBq")
+    values = suv_of(folder, warning="RadionuclideTotalDose (0018,1074) is 350, which is read as MBq")
     np.testing.assert_allclose(values, ACTIVITY * FACTOR, rtol=1e-12)
 
 

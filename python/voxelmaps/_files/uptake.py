@@ -131,7 +131,7 @@ def _date_and_time(text, keyword, header):
             result = result.astimezone(datetime.timezone(datetime.timedelta(minutes=minutes)))
         elif result.tzinfo is not None:
             warn(
-                f"{keyword} is {text[:50]}, with a time zone, but {_named('TimezoneOffsetFromUTC')} is missing: it is taken as local time"
+                f"{keyword} is {text[:50]}, with a time zone, but {_named('TimezoneOffsetFromUTC')} is missing: it is read as local time"
             )
         return datetime.datetime(*result.timetuple()[:6], result.microsecond)
     except (ValueError, IndexError):
@@ -333,7 +333,7 @@ def factors(frames, kind, origin=None):
         if dose < _LEAST_MBQ:
             raise ValueError(f"{text} may be MBq or mCi: it must be in Bq; correct the header")
         if dose < _MOST_MBQ:
-            warn(f"{text} is taken as MBq: if it is in another unit, correct the header to Bq")
+            warn(f"{text} is read as MBq: if it is in another unit, correct the header to Bq")
             dose *= 1e6
         decays, record["time"] = _decays(headers, items[0][0], half_life)
         record["decay_seconds"] = max(decays)
