@@ -76,27 +76,26 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     const ComponentResult & component = components[numbers[i]];
     return Keys{ std::min(strengths[i], component.strength), component.otherKey };
   };
-  const auto getLabel = [&](int i) -> std::uint16_t {
+  const auto getLabel = [&, sets = m_Sets, minKey = m_MinKey](int i) -> std::uint16_t {
     const ComponentResult & component = components[numbers[i]];
     const Keys              keys = getKeys(i);
-    if (keys.winner < m_MinKey)
+    if (keys.winner < minKey)
     {
+      if (sets != nullptr)
+      {
+        sets[first + i] = 0;
+      }
       return 0;
     }
-    if (!isRelative || keys.winner > keys.others)
+    const bool isTie = keys.winner <= keys.others;
+    if (sets != nullptr)
     {
-      return component.label;
+      sets[first + i] = isTie ? seeds.GetValue(component.seed, keys.winner) : seeds.GetValue(component.seed);
     }
-    return keepsTies ? static_cast<std::uint16_t>(seeds.GetValue(component.seed, keys.winner)) : std::uint16_t{ 0 };
+    return !isRelative || !isTie ? component.label
+           : keepsTies           ? static_cast<std::uint16_t>(seeds.GetValue(component.seed, keys.winner))
+                                 : std::uint16_t{ 0 };
   };
-  for (int i = 0; m_Sets != nullptr && i < count; ++i)
-  {
-    const Keys          keys = getKeys(i);
-    const std::uint32_t seed = components[numbers[i]].seed;
-    m_Sets[first + i] = keys.winner < m_MinKey      ? 0
-                        : keys.winner > keys.others ? seeds.GetValue(seed)
-                                                    : seeds.GetValue(seed, keys.winner);
-  }
   this->WriteLabels(first, count, getLabel);
   this->WriteStrengths(first, count, getKeys);
 }

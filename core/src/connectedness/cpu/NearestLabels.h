@@ -83,23 +83,21 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** sets are those of strongest labels; blocked is what FindBlockedLinks() finds. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * sets,
-                const std::uint32_t * blocked)
+  /** blocked is what FindBlockedLinks() finds; keys is memory for all voxels. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances,
+                const std::uint32_t * blocked, TKey * keys)
     : m_Job(job)
     , m_Distances(distances)
-    , m_Sets(sets)
     , m_Blocked(blocked)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
     , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
     , m_Grid(job.size, m_TileSize)
-    , m_Keys(new TKey[static_cast<std::size_t>(job.GetNumberOfVoxels())])
+    , m_Keys(keys)
     , m_IsAwake(static_cast<std::size_t>(m_Grid.GetNumberOfTiles()))
     , m_HasTies(m_IsAwake.size(), 0)
     , m_WasSettled(m_IsAwake.size(), 0)
     , m_IsMixed(this->GetRow(m_Grid.GetNumberOfTiles(), 0))
   {
-    UseHugePages(m_Keys.get(), static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(TKey));
     for (int d = 0; d < 3; ++d)
     {
       m_Tiles[d] = (job.size[d] + m_TileSize[d] - 1) / m_TileSize[d];
@@ -157,16 +155,17 @@ public:
   WriteMargins(TReal * margins)
   {
     const auto              voxels = static_cast<std::size_t>(m_Job.GetNumberOfVoxels());
-    std::unique_ptr<TKey[]> nearest(new TKey[voxels]);
-    UseHugePages(nearest.get(), voxels * sizeof(TKey));
-    nearest.swap(m_Keys);
+    const TKey * const      nearest = m_Keys;
+    std::unique_ptr<TKey[]> across(new TKey[voxels]);
+    UseHugePages(across.get(), voxels * sizeof(TKey));
+    m_Keys = across.get();
     this->ForEachTile(this->Select([](std::int64_t) { return true; }), [&](std::int64_t tile, Workspace &) {
       m_IsAwake[tile] = m_HasTies[tile];
       m_WasSettled[tile] = 0;
       m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
         for (std::int64_t voxel = first; voxel < first + count; ++voxel)
         {
-          m_Keys[voxel] = this->IsTie(voxel) ? this->GetKeyAcross(voxel, nearest.get()) : outside;
+          m_Keys[voxel] = this->IsTie(voxel) ? this->GetKeyAcross(voxel, nearest) : outside;
         }
       });
     });
@@ -350,9 +349,9 @@ private:
         any = any || this->IsTie(voxel);
         // 0 and all bits become 1 and 0.
         mixed |= (m_Blocked[voxel] + 1) & ~1u;
-        m_Keys[voxel] = this->IsTie(voxel)   ? unreached
-                        : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
-                                             : outside;
+        m_Keys[voxel] = this->IsTie(voxel)     ? unreached
+                        : m_Labels[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
+                                               : outside;
       }
       m_IsMixed[this->GetRow(tile, local / count)] = mixed != 0 ? 1 : 0;
     });
@@ -380,7 +379,7 @@ private:
           std::fill_n(keys, box.size[0], unreached);
           continue;
         }
-        const TKey * const from = m_Keys.get() + (z * size[1] + y) * size[0] + box.first[0];
+        const TKey * const from = m_Keys + (z * size[1] + y) * size[0] + box.first[0];
         for (std::int64_t x = begin - box.first[0]; x < end - box.first[0]; ++x)
         {
           keys[x] = std::min(from[x], unreached);
@@ -502,7 +501,7 @@ private:
       const TKey * const          keys = workspace.keys.data() + this->GetLocal(0, y, z);
       const std::uint32_t * const blocked = m_Blocked + first;
       TKey                        changed = 0;
-      TKey * const                out = m_Keys.get() + first;
+      TKey * const                out = m_Keys + first;
       for (int x = 0; x < count; ++x)
       {
         changed |= (keys[x] ^ out[x]) & (blocked[x] != allBlocked ? ~TKey{ 0 } : TKey{ 0 });
@@ -547,13 +546,12 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
-  const std::uint32_t * const            m_Sets;
   const std::uint32_t * const            m_Blocked;
   TLabel * const                         m_Labels;
   const Triple                           m_TileSize;
   const TileGrid                         m_Grid;
   Triple                                 m_Tiles;
-  std::unique_ptr<TKey[]>                m_Keys;
+  TKey *                                 m_Keys;
   std::vector<std::atomic<std::uint8_t>> m_IsAwake;
   std::vector<std::uint8_t>              m_HasTies;
   std::vector<std::uint8_t>              m_WasSettled;
@@ -569,26 +567,27 @@ private:
                                                                                 VOXELMAPS_KERNELS(PassKeysOn));
 };
 
-/** Give voxels in the zone of ties the nearest label. Voxels have sets of strongest labels; labels of those that no
- * label arrives at stay as they are. */
+/** Give voxels in the zone of ties the nearest label. Voxels have sets of strongest labels, whose memory is used;
+ * labels of those that no label arrives at stay as they are. */
 inline void
 SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSets & sets,
-                     const std::uint32_t * voxelSets)
+                     std::uint32_t * voxelSets)
 {
   const auto                             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
   const std::unique_ptr<std::uint32_t[]> blocked(new std::uint32_t[voxels]);
   UseHugePages(blocked.get(), voxels * sizeof(std::uint32_t));
-  const TieSetView view = sets.GetView();
-  FindBlockedLinks(job, distances.links, view, voxelSets, blocked.get());
+  FindBlockedLinks(job, distances.links, sets.GetView(), voxelSets, blocked.get());
   const auto settle = [&](auto label) {
     using Label = decltype(label);
     if (job.marginOutput == nullptr &&
-        NearestLabels<std::uint32_t, Label>(job, distances, voxelSets, blocked.get()).Settle())
+        NearestLabels<std::uint32_t, Label>(job, distances, blocked.get(), voxelSets).Settle())
     {
       return;
     }
     // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, voxelSets, blocked.get());
+    const std::unique_ptr<std::uint64_t[]> keys(new std::uint64_t[voxels]);
+    UseHugePages(keys.get(), voxels * sizeof(std::uint64_t));
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, blocked.get(), keys.get());
     nearest.Settle();
     if (job.marginOutput != nullptr)
     {

@@ -65,7 +65,8 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
   });
   if (words > 0)
   {
-    SettleTiesByDistance(job, distances, sets, sets.Find(strongest).data());
+    std::vector<std::uint32_t> voxelSets = sets.Find(strongest);
+    SettleTiesByDistance(job, distances, sets, voxelSets.data());
   }
 }
 } // namespace
