@@ -196,6 +196,9 @@ def test_limits_of_several_cases(case):
 
 def legend_of(figure):
     (legend,) = [axis.get_legend() for axis in figure.axes if axis.get_legend()]
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in legend.get_texts()]
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1 and min(box.y0 for box in boxes) >= 0
     return [text.get_text() for text in legend.get_texts()], [
         patch.get_facecolor()[:3] for patch in legend.get_patches()
     ]
@@ -205,14 +208,14 @@ def test_slices_as_rows_and_names_of_labels(case):
     image, _, mask = case
     labels = mask.astype(int)
     labels[:, 8:, :] *= 4
-    names = {4: "rough: 2.1 ml", 1: "smooth"}
+    names = {4: "rough: 2.1 ml, high LargeDependenceLowGrayLevelEmphasis", 1: "smooth"}
     options = {"slice": [2, 4], "label_names": names, "caption": "Two habitats", "margin": math.inf}
     figure = voxelmaps.show(image, {"habitats": labels}, mask, **options)
     axes, _ = panels(figure)
     assert [axis.get_title() for axis in axes] == ["slice 2", "habitats", "slice 4", ""]
     assert figure.get_supxlabel() == "Two habitats"
     texts, colors = legend_of(figure)
-    assert texts == ["smooth", "rough: 2.1 ml"]
+    assert texts == ["smooth", names[4]]
     for label, color in zip((1, 4), colors):
         found = overlay_colors(axes[3])[labels[4] == label]
         np.testing.assert_allclose(found, np.broadcast_to([*color, 0.65], found.shape))

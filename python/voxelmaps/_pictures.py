@@ -323,6 +323,8 @@ def _new_axes(rows, columns, is_single, aspect, names, legend, caption):
     is_single  Whether all panels are of one slice, so that each has a color bar.
     legend     Texts of the legend.
     """
+    from matplotlib.textpath import TextPath
+
     from ._figure import new_figure
 
     # As high as wide, or less; a single panel is larger.
@@ -333,10 +335,18 @@ def _new_axes(rows, columns, is_single, aspect, names, legend, caption):
     caption = _wrapped(caption, total)
     bar = 0.4 + 0.13 * max(_wrapped(name, width).count("\n") for name in ("", *names))
     all_rows = rows * (height + 0.2) + (rows if is_single else 1) * bar + 0.13 * caption.count("\n")
-    total += 0.4 + 0.057 * max(map(len, legend)) if legend else 0
+    if legend:
+        # Glyphs of a screen are wider than their outlines.
+        points = max(TextPath((0, 0), text, size=_FONT_SIZE).get_extents().width for text in legend) * 1.08
+        total += _legend_columns(legend, all_rows) * (0.5 + points / 72)
     figure = new_figure(figsize=(total, all_rows + 0.2), layout="constrained")
     options = {"xticks": [], "yticks": [], "facecolor": "black", "anchor": "N"}
     return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=options), width, height, caption
+
+
+def _legend_columns(legend, height):
+    """The number of columns of a legend that is not higher than a figure, in inches."""
+    return -(-len(legend) // max(int(height * 72 / (1.6 * _FONT_SIZE)), 1))
 
 
 def _color(label, labels):
@@ -540,7 +550,12 @@ def show(
     if visible:
         patches = [Patch(color=_color(each, all_labels), label=legend[each]) for each in sorted(visible)]
         style = {"fontsize": _FONT_SIZE, "frameon": False, "loc": "upper left", "borderaxespad": 0}
-        axes[0, -1].legend(handles=patches, bbox_to_anchor=(1.03, 1), ncols=-(-len(patches) // 40), **style)
+        axes[0, -1].legend(
+            handles=patches,
+            bbox_to_anchor=(1.03, 1),
+            ncols=_legend_columns(patches, figure.get_figheight() - 0.2),
+            **style,
+        )
     if caption:
         figure.supxlabel(caption, fontsize=_FONT_SIZE, x=0.02, ha="left")
     return figure
