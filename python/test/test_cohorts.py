@@ -231,7 +231,7 @@ def test_a_crash_costs_one_case(options, is_restarted, run, tmp_path, monkeypatc
     if not is_restarted:
         monkeypatch.setattr(distributed.Nanny, "_on_worker_exit_sync", lambda *_: None)
         monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 1)
-        monkeypatch.setitem(distributed.config["distributed"]["deploy"], "lost-worker-timeout", "0s")
+        monkeypatch.setitem(distributed.config["distributed"]["deploy"], "lost-worker-timeout", "1h")
     (tmp_path / "sitecustomize.py").write_text(CRASH)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("CRASH_OF_TEST", "1")

@@ -176,8 +176,9 @@ def outcomes_of_dask(address, task, cases):
     distributed, scheduler, cluster = library("distributed", "--dask", extra="dask"), address, None
     with contextlib.ExitStack() as stack:
         if address == "local":
-            # One process per core.
+            # One process per core. A case whose process ends is not computed again at once, see below.
             how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+            how["scheduler_kwargs"] = {"allowed_failures": 0}
             scheduler = cluster = stack.enter_context(distributed.LocalCluster(**how))
         try:
             # The client would wait for what cannot be an address.
@@ -188,12 +189,21 @@ def outcomes_of_dask(address, task, cases):
             raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
         if task.params:
             task = task._replace(params=os.path.abspath(task.params))
-        futures = {}
-        for number, case in enumerate(cases):
+        futures, suspects, is_alone = {}, [], False
+
+        def submit(number):
+            case = cases[number]
             absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
-            futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
-        completed, checked = distributed.as_completed(list(futures), loop=client.loop), time.monotonic()
-        while futures:
+            future = client.submit(compute, task, case._replace(**absolute), pure=False)
+            futures[future] = number
+            return future
+
+        completed = distributed.as_completed([submit(number) for number in range(len(cases))], loop=client.loop)
+        processes = _Processes(cluster) if cluster is not None else None
+        while futures or suspects:
+            if not futures:
+                is_alone = True
+                completed.add(submit(suspects.pop(0)))
             for future in completed.next_batch(block=False):
                 number = futures[future]
                 try:
@@ -202,13 +212,42 @@ def outcomes_of_dask(address, task, cases):
                     if isinstance(error, TimeoutError) and future.status != "error":
                         completed.add(future)
                         continue
-                    text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
+                    is_killed = type(error).__name__ == "KilledWorker"
+                    if is_killed and not is_alone:
+                        # Another case may have ended the process: this one is computed again, alone.
+                        suspects.append(futures.pop(future))
+                        continue
+                    text = _CRASHED if is_killed else paths.one_line(error)
                     outcome = number, [Outcome(cases[number], cases[number].labels, error=text)], []
                 del futures[future]
                 yield outcome
-            # Dask does not restart a process that crashes while it starts: the loop would wait forever.
-            if cluster is not None and time.monotonic() - checked > _SECONDS_TO_WAIT:
-                cluster.scale(len(cluster.worker_spec))
-                checked = time.monotonic()
+            if processes is not None:
+                processes.check()
             if not completed.has_ready():
                 time.sleep(0.1)
+
+
+class _Processes:
+    """The processes of a dask cluster on this computer. Dask does not restart one that crashes while it starts, and can regard one
+    that has ended as running: the program would wait forever."""
+
+    def __init__(self, cluster):
+        self._cluster, self._number = cluster, len(cluster.worker_spec)
+        self._checked = self._seen = time.monotonic()
+        self._patience = _SECONDS_TO_WAIT
+
+    def check(self):
+        """Start what is missing, and all again if no process has been there for some time, which doubles each time."""
+        now = time.monotonic()
+        if self._cluster.scheduler.workers:
+            self._seen = now
+        if now - self._checked < _SECONDS_TO_WAIT:
+            return
+        if now - self._seen > self._patience:
+            self._patience *= 2
+            self._cluster.scale(0)
+            while self._cluster.workers and time.monotonic() - now < _SECONDS_TO_WAIT:
+                time.sleep(0.1)
+            self._seen = time.monotonic()
+        self._cluster.scale(self._number)
+        self._checked = time.monotonic()
