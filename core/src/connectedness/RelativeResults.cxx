@@ -79,18 +79,17 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
   const auto getLabel = [&, sets = m_Sets, minKey = m_MinKey](int i) -> std::uint16_t {
     const ComponentResult & component = components[numbers[i]];
     const Keys              keys = getKeys(i);
-    if (keys.winner < minKey)
-    {
-      if (sets != nullptr)
-      {
-        sets[first + i] = 0;
-      }
-      return 0;
-    }
-    const bool isTie = keys.winner <= keys.others;
+    const bool              isStrong = keys.winner >= minKey;
+    const bool              isTie = keys.winner <= keys.others;
     if (sets != nullptr)
     {
-      sets[first + i] = isTie ? seeds.GetValue(component.seed, keys.winner) : seeds.GetValue(component.seed);
+      sets[first + i] = !isStrong ? 0
+                        : isTie   ? seeds.GetValue(component.seed, keys.winner)
+                                  : seeds.GetValue(component.seed);
+    }
+    if (!isStrong)
+    {
+      return 0;
     }
     return !isRelative || !isTie ? component.label
            : keepsTies           ? static_cast<std::uint16_t>(seeds.GetValue(component.seed, keys.winner))

@@ -364,8 +364,8 @@ private:
   Load(const TileGrid::Box & box, std::vector<TKey> & workspace) const
   {
     const Triple &     size = m_Job.size;
-    const std::int64_t begin = std::max<std::int64_t>(box.first[0] - 1, 0);
-    const std::int64_t end = std::min(box.first[0] + box.size[0] + 1, size[0]);
+    const std::int64_t begin = box.first[0] > 0 ? -1 : 0;
+    const std::int64_t end = box.size[0] + (box.first[0] + box.size[0] < size[0] ? 1 : 0);
     TKey               smallest = unreached;
     workspace.resize((m_TileSize[0] + 2) * (m_TileSize[1] + 2) * (m_TileSize[2] + 2));
     for (std::int64_t z = box.first[2] - 1; z <= box.first[2] + box.size[2]; ++z)
@@ -380,7 +380,7 @@ private:
           continue;
         }
         const TKey * const from = m_Keys + (z * size[1] + y) * size[0] + box.first[0];
-        for (std::int64_t x = begin - box.first[0]; x < end - box.first[0]; ++x)
+        for (std::int64_t x = begin; x < end; ++x)
         {
           keys[x] = std::min(from[x], unreached);
           smallest = std::min(smallest, keys[x]);
